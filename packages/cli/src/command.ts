@@ -93,6 +93,16 @@ export function oneOf<Word extends string>(values: Values, name: string, words: 
 }
 
 /** Options of every list. */
+export const clientIdOption: Record<'client-id', Option> = {
+  'client-id': { type: 'string', value: 'ID', about: 'Your own id. Creating again with it returns the existing object.' },
+}
+
+/** The given client id. */
+export function readClientId(values: Values): { client_id?: string } {
+  const clientId = text(values, 'client-id')
+  return clientId === undefined ? {} : { client_id: clientId }
+}
+
 export const listOptions: Record<string, Option> = {
   limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
   cursor: { type: 'string', value: 'CURSOR', about: 'Cursor from the previous page (next_cursor).' },

@@ -1,7 +1,7 @@
 // The addresses of an identity. One of them is the primary address, from which its mail is sent by default.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { ClientId, Cursor, clientIdField, Deleted, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 /** Addresses per identity. */
 export const addressesMax = 100
@@ -16,6 +16,7 @@ export const Address = Type.Object(
     agent_handle: Type.String(),
     is_primary: Type.Boolean({ description: 'Mail of the agent is from the primary address, unless it names another one.' }),
     is_catch_all: Type.Boolean({ description: 'Mail to addresses that do not exist on the domain goes to this agent.' }),
+    client_id: clientIdField,
     created_at: Timestamp,
   },
   { $id: 'Address' },
@@ -50,6 +51,7 @@ export const createAddress = operation({
       }),
     ),
     is_primary: Type.Optional(Type.Boolean()),
+    client_id: Type.Optional(ClientId),
   }),
   status: 201,
   reply: Address,

@@ -1,7 +1,7 @@
 // Custom domains, verified by DNS records. One of them is the default for new identities.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { id, nullableString, nullableTimestamp, strict, Timestamp } from './schema.ts'
+import { ClientId, clientIdField, id, nullableString, nullableTimestamp, strict, Timestamp } from './schema.ts'
 
 /** Leaves room for the names of its records (253 octets each) and for addresses at it (254, of which a handle takes 33). */
 export const domainCharactersMax = 200
@@ -40,6 +40,7 @@ const domainFields = {
   dns_records: Type.Array(DnsRecord),
   verified_at: nullableTimestamp,
   failing_since: nullableTimestamp,
+  client_id: clientIdField,
   created_at: Timestamp,
   updated_at: Timestamp,
 }
@@ -75,6 +76,7 @@ export const createDomain = operation({
       description: 'The lowercase name without protocol or path, such as mail.example.com. Write other alphabets as xn--….',
     }),
     provider: Type.Optional(DomainProviderName),
+    client_id: Type.Optional(ClientId),
   }),
   status: 201,
   reply: Type.Object({ data: Domain }),

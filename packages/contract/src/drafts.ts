@@ -3,7 +3,20 @@ import Type from 'typebox'
 import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, CustomHeaders, FromAddress, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
-import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import {
+  AddressText,
+  ClientId,
+  clientIdField,
+  Deleted,
+  id,
+  Limit,
+  MailboxParam,
+  nullableString,
+  nullableTimestamp,
+  page,
+  strict,
+  Timestamp,
+} from './schema.ts'
 
 /** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50
@@ -51,6 +64,7 @@ export const Draft = Type.Object(
     attachments: Type.Array(Attachment),
     headers: Type.Record(Type.String(), Type.String()),
     send_at: nullableString({ format: 'date-time', description: 'The scheduled time of sending.' }),
+    client_id: clientIdField,
     send_error: nullableString({ description: 'The reason why the last scheduled send failed.' }),
     approval: Type.Union([DraftApprovalRequest, Type.Null()], { description: 'null unless approval was requested.' }),
     created_at: Timestamp,
@@ -108,6 +122,7 @@ export const createDraft = operation({
     in_reply_to: Type.Optional(id('message')),
     reply_all: Type.Optional(Type.Boolean()),
     forward_of: Type.Optional(id('message')),
+    client_id: Type.Optional(ClientId),
     forward_attachments: Type.Optional(Type.Boolean()),
     attachments: Type.Optional(DraftAttachmentInputs),
     headers: Type.Optional(CustomHeaders),
@@ -116,7 +131,7 @@ export const createDraft = operation({
   bodyOptional: true,
   status: 201,
   reply: Draft,
-  errors: ['approval_required', 'conflict'],
+  errors: ['approval_required', 'conflict', 'draft_not_editable'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

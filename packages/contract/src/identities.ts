@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { LocalPart } from './addresses.ts'
 import { MailMode } from './mail-rules.ts'
 import { operation } from './operation.ts'
-import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
+import { ClientId, Cursor, clientIdField, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
@@ -55,6 +55,7 @@ export const Identity = Type.Object(
     mailbox: Type.Object({ id: Type.String(), email_address: Type.String() }),
     tunnel: Type.Object({ id: Type.String(), public_url: Type.String(), status: TunnelStatus }),
     custom_domain_id: nullableString(),
+    client_id: clientIdField,
     draft_approval: DraftApproval,
     inbound_mode: MailMode,
     outbound_mode: MailMode,
@@ -90,6 +91,7 @@ export const createIdentity = operation({
     custom_domain_id: Type.Optional(nullableString()),
     domain: Type.Optional(nullableString({ maxLength: 253 })),
     local_part: Type.Optional(LocalPart),
+    client_id: Type.Optional(ClientId),
     draft_approval: Type.Optional(DraftApproval),
     inbound_mode: Type.Optional(MailMode),
     outbound_mode: Type.Optional(MailMode),

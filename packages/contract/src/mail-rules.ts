@@ -1,7 +1,7 @@
 // Mail rules decide which senders an agent accepts and which recipients it may write to. Their decisions are part of each message.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { ClientId, Cursor, clientIdField, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 const word = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options })
@@ -25,6 +25,7 @@ export const MailRule = Type.Object(
     entry_type: word(['address', 'domain']),
     reason: nullableString(),
     status: RuleStatus,
+    client_id: clientIdField,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -70,6 +71,7 @@ export const createMailRule = operation({
     entry: Entry,
     reason: Type.Optional(Reason),
     status: Type.Optional(RuleStatus),
+    client_id: Type.Optional(ClientId),
   }),
   status: 201,
   reply: MailRule,

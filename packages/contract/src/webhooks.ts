@@ -3,7 +3,19 @@ import Type from 'typebox'
 import { eventTypes } from './event-types.ts'
 import { Event } from './events.ts'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import {
+  ClientId,
+  Cursor,
+  clientIdField,
+  Deleted,
+  id,
+  Limit,
+  nullableString,
+  nullableTimestamp,
+  page,
+  strict,
+  Timestamp,
+} from './schema.ts'
 
 /** Maximum length of an endpoint's URL, in characters. */
 const urlCharactersMax = 2048
@@ -22,6 +34,7 @@ const webhookFields = {
   description: nullableString(),
   status: WebhookStatus,
   disabled_reason: nullableString({ description: 'The reason why the server stopped delivering. null unless status is disabled.' }),
+  client_id: clientIdField,
   created_at: Timestamp,
   updated_at: Timestamp,
 }
@@ -31,6 +44,14 @@ export const Webhook = Type.Object(webhookFields, { $id: 'Webhook' })
 export const WebhookWithSecret = Type.Object(
   { ...webhookFields, secret: Type.String({ description: 'whsec_ and base64 of 32 bytes. It is not shown again.' }) },
   { $id: 'WebhookWithSecret' },
+)
+
+export const CreatedWebhook = Type.Object(
+  {
+    ...webhookFields,
+    secret: nullableString({ description: 'whsec_ and base64 of 32 bytes. Not shown again, also not for a repeated client_id.' }),
+  },
+  { $id: 'CreatedWebhook' },
 )
 
 const Url = Type.String({ minLength: 8, maxLength: urlCharactersMax, description: 'http:// or https://, a public address.' })
@@ -72,9 +93,10 @@ export const createWebhook = operation({
     headers: Type.Optional(CustomHeaders),
     description: Type.Optional(Description),
     status: Type.Optional(SettableStatus),
+    client_id: Type.Optional(ClientId),
   }),
   status: 201,
-  reply: WebhookWithSecret,
+  reply: CreatedWebhook,
   errors: ['conflict', 'not_found'],
   idempotent: true,
   hasSecretReply: true,

@@ -60,5 +60,14 @@ export { type TotpCode, totpCode } from './vault/totp.ts'
 export type { UnlockedVault } from './vault/unlocked-vault.ts'
 export type { NewVault, UnlockOptions, Vault, VaultKey, VaultOptions, VaultStatus } from './vault/vault.ts'
 export { generateVaultKey } from './vault/vault-key.ts'
-export type { Delivery, DeliveryDetail, DeliveryPage, Webhook, WebhookPage, WebhookTest, WebhookWithSecret } from './webhooks.ts'
+export type {
+  CreatedWebhook,
+  Delivery,
+  DeliveryDetail,
+  DeliveryPage,
+  Webhook,
+  WebhookPage,
+  WebhookTest,
+  WebhookWithSecret,
+} from './webhooks.ts'
 export { InvalidSignature, type SignedRequest, signWebhook, verifyWebhook } from './webhooks.ts'

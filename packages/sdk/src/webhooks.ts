@@ -5,7 +5,8 @@ import { type Connection, path, type RequestOptions } from './request.ts'
 
 export { InvalidSignature, type SignedRequest, signWebhook, verifyWebhook } from '@callsign/contract/webhook-signature'
 
-export type WebhookWithSecret = ReplyOf<typeof contract.createWebhook>
+export type WebhookWithSecret = ReplyOf<typeof contract.rotateWebhookSecret>
+export type CreatedWebhook = ReplyOf<typeof contract.createWebhook>
 export type WebhookPage = ReplyOf<typeof contract.listWebhooks>
 export type Webhook = WebhookPage['data'][number]
 export type WebhookTest = ReplyOf<typeof contract.testWebhook>
@@ -20,7 +21,7 @@ export class Webhooks {
   }
 
   /** Creates a webhook. Store its secret, because only this response contains it. */
-  create(body: BodyOf<typeof contract.createWebhook>, options?: RequestOptions): Promise<WebhookWithSecret> {
+  create(body: BodyOf<typeof contract.createWebhook>, options?: RequestOptions): Promise<CreatedWebhook> {
     return this.#connection.request({ method: 'POST', path: '/webhooks', body, isKeyed: true, options })
   }
 

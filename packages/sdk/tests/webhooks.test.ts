@@ -29,7 +29,7 @@ test('every operation on webhooks', async () => {
   const rotated = await client.webhooks.rotateSecret(webhook.id)
   expect((await client.webhooks.test(webhook.id)).success).toBe(true)
   const [ping] = receiver.received
-  for (const secret of [webhook.secret, rotated.secret, ['whsec_'.padEnd(50, 'A'), rotated.secret]])
+  for (const secret of [webhook.secret as string, rotated.secret, ['whsec_'.padEnd(50, 'A'), rotated.secret]])
     expect(await verifyWebhook({ body: String(ping?.body), headers: ping?.headers ?? {} }, secret)).toMatchObject({ type: 'test.ping' })
   await client.mail.send({ agent: 'one', to: ['x@example.com'], subject: 'a', text: 'a' })
   const row = await waitFor(

@@ -68,10 +68,13 @@ CREATE TABLE identities (
   draft_approval text NOT NULL DEFAULT 'none' CHECK (draft_approval IN ('none', 'required')),
   inbound_mode text NOT NULL DEFAULT 'open' CHECK (inbound_mode IN ('open', 'allowlist')),
   outbound_mode text NOT NULL DEFAULT 'open' CHECK (outbound_mode IN ('open', 'allowlist')),
+  -- The client's own id. A second creation with it returns the same identity. Other tables have this column, too.
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
   UNIQUE (organization_id, id),
   FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
 );
 CREATE INDEX identities_newest ON identities (organization_id, id DESC);
+CREATE UNIQUE INDEX identities_client_id ON identities (organization_id, client_id) WHERE client_id IS NOT NULL;
 
 CREATE TABLE api_keys (
   id text PRIMARY KEY,

@@ -45,6 +45,7 @@ CREATE TABLE webhooks (
   headers bytea,
   -- Time of the first failure since the last success. Null after a success.
   failing_since timestamptz,
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
   -- A deleted webhook keeps its row, so that deleting again answers 200. Its deliveries are swept.
   deleted_at timestamptz,
   created_at timestamptz NOT NULL,
@@ -54,6 +55,7 @@ CREATE TABLE webhooks (
   CHECK ((status = 'disabled') = (disabled_reason IS NOT NULL)),
   CHECK (cardinality(old_secrets) = cardinality(old_secrets_until))
 );
+CREATE UNIQUE INDEX webhooks_client_id ON webhooks (organization_id, client_id) WHERE client_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX webhooks_newest ON webhooks (organization_id, id DESC) WHERE deleted_at IS NULL;
 
 -- The agents whose events a webhook receives. Handles are permanent and identities are not. After an agent is deleted, its row stays and

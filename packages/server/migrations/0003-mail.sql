@@ -54,6 +54,7 @@ CREATE TABLE domains (
   failing_since timestamptz,
   -- Time of the next background check. Null for domains that are not verified.
   check_at timestamptz,
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   UNIQUE (organization_id, id),
@@ -64,6 +65,7 @@ CREATE TABLE domains (
   CHECK (status = 'verified' OR failing_since IS NULL)
 );
 CREATE INDEX domains_newest ON domains (organization_id, id DESC);
+CREATE UNIQUE INDEX domains_client_id ON domains (organization_id, client_id) WHERE client_id IS NOT NULL;
 CREATE INDEX domains_check ON domains (check_at) WHERE check_at IS NOT NULL;
 -- At most one default per organization, under concurrent requests too.
 CREATE UNIQUE INDEX domains_one_default ON domains (organization_id) WHERE is_default;
@@ -97,6 +99,7 @@ CREATE TABLE addresses (
   domain_id text CHECK (domain_id IS NOT NULL OR address NOT LIKE '*@%'),
   -- On the mail domain, a local part of the form of a handle takes the handle for the organization.
   handle text GENERATED ALWAYS AS (CASE WHEN domain_id IS NULL THEN substring(address FROM '^([a-z0-9_]{2,32})@') END) STORED,
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
   created_at timestamptz NOT NULL,
   CONSTRAINT addresses_once UNIQUE NULLS NOT DISTINCT (address, domain_id),
   UNIQUE (identity_id, address),
@@ -105,6 +108,7 @@ CREATE TABLE addresses (
   FOREIGN KEY (organization_id, handle) REFERENCES handles (organization_id, handle)
 );
 CREATE INDEX addresses_newest ON addresses (identity_id, id DESC) WHERE identity_id IS NOT NULL;
+CREATE UNIQUE INDEX addresses_client_id ON addresses (organization_id, client_id) WHERE client_id IS NOT NULL AND identity_id IS NOT NULL;
 CREATE INDEX addresses_domain ON addresses (domain_id) WHERE domain_id IS NOT NULL;
 
 CREATE TABLE mailboxes (
@@ -401,6 +405,7 @@ CREATE TABLE drafts (
   is_written_by_agent boolean NOT NULL,
   -- New with every change. It is unique and sorts by time.
   change_id text NOT NULL,
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   UNIQUE (organization_id, id),
@@ -421,6 +426,7 @@ CREATE TABLE drafts (
   FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
 );
 CREATE INDEX drafts_latest ON drafts (mailbox_id, change_id DESC);
+CREATE UNIQUE INDEX drafts_client_id ON drafts (organization_id, client_id) WHERE client_id IS NOT NULL;
 CREATE INDEX drafts_waiting ON drafts (organization_id, approval_id) WHERE approval_status = 'requested';
 CREATE INDEX drafts_waiting_of_mailbox ON drafts (mailbox_id, approval_id) WHERE approval_status = 'requested';
 CREATE UNIQUE INDEX drafts_approval_link ON drafts (approval_link_id) WHERE approval_link_id IS NOT NULL;
@@ -451,9 +457,11 @@ CREATE TABLE sent_drafts (
   mailbox_id text NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,
   draft_id text NOT NULL,
   message_id text NOT NULL,
+  client_id text,
   sent_at timestamptz NOT NULL,
   PRIMARY KEY (mailbox_id, draft_id)
 );
+CREATE UNIQUE INDEX sent_drafts_client_id ON sent_drafts (mailbox_id, client_id) WHERE client_id IS NOT NULL;
 
 -- Attachments of messages and drafts. A forwarded attachment shares the bytes of the original, in the same blob or the same range of the
 -- raw message.
@@ -541,6 +549,7 @@ CREATE TABLE mail_rules (
   entry text NOT NULL CHECK (entry !~ '[A-Z]' AND char_length(entry) BETWEEN 1 AND 320),
   reason text,
   status text NOT NULL CHECK (status IN ('active', 'paused')),
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   -- The row stays, so that deleting again is not an error.
@@ -550,6 +559,7 @@ CREATE TABLE mail_rules (
 -- One rule per entry and direction. Two contradicting rules cannot be stored.
 CREATE UNIQUE INDEX mail_rules_inbound ON mail_rules (identity_id, entry) WHERE direction <> 'outbound' AND deleted_at IS NULL;
 CREATE UNIQUE INDEX mail_rules_outbound ON mail_rules (identity_id, entry) WHERE direction <> 'inbound' AND deleted_at IS NULL;
+CREATE UNIQUE INDEX mail_rules_client_id ON mail_rules (organization_id, client_id) WHERE client_id IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX mail_rules_newest ON mail_rules (identity_id, id DESC);
 
 -- Addresses excluded from an organization's mail after hard bounces or complaints, or by hand.

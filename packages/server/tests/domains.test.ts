@@ -48,6 +48,7 @@ describe('POST /domains', () => {
       dns_records: expect.any(Array),
       verified_at: null,
       failing_since: null,
+      client_id: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       updated_at: body.data.created_at,
     })

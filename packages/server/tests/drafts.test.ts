@@ -62,6 +62,7 @@ describe('POST …/drafts', () => {
       send_at: null,
       send_error: null,
       approval: null,
+      client_id: null,
       created_at: expect.any(String),
       updated_at: draft.created_at,
     })

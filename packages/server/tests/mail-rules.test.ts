@@ -30,6 +30,7 @@ describe('rules', () => {
       entry_type: 'domain',
       reason: 'Sells watches',
       status: 'active',
+      client_id: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),
     })

@@ -349,6 +349,7 @@ describe('subscriptions', () => {
       description: 'Mine',
       status: 'active',
       disabled_reason: null,
+      client_id: null,
       created_at: expect.any(String),
       updated_at: webhook.created_at,
     })

@@ -1,5 +1,5 @@
 // addresses list|create|set-primary|delete.
-import { type Command, listOptions, listQuery, text } from '../command.ts'
+import { type Command, clientIdOption, listOptions, listQuery, readClientId, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 
@@ -37,6 +37,7 @@ export const addressCommands: Command[] = [
     options: {
       domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain. Defaults to the default domain.' },
       primary: { type: 'boolean', about: 'Make it the primary address.' },
+      ...clientIdOption,
     },
     async run({ client, output }, values, [handle = '', localPart]) {
       const domain = text(values, 'domain')
@@ -44,6 +45,7 @@ export const addressCommands: Command[] = [
         ...(localPart !== undefined && { local_part: localPart }),
         ...(domain !== undefined && { domain }),
         ...(values.primary === true && { is_primary: true }),
+        ...readClientId(values),
       })
       output.result(address, () => `${address.agent_handle} has the address ${address.email_address}.`)
       return 0

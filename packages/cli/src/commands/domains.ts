@@ -1,6 +1,6 @@
 // domains list|add|show|verify|default|rm|zone-file. The argument is the name or the id of a domain.
 import type { Callsign, DnsRecord, Domain } from '@callsign/sdk'
-import { type Command, oneOf } from '../command.ts'
+import { type Command, clientIdOption, oneOf, readClientId } from '../command.ts'
 import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -83,10 +83,11 @@ export const domainCommands: Command[] = [
         choices: providers,
         about: 'builtin or resend. Defaults to the setting of the server.',
       },
+      ...clientIdOption,
     },
     async run({ client, output }, values, [name = '']) {
       const provider = oneOf(values, 'provider', providers)
-      const domain = await (await client()).domains.create({ domain: name, ...(provider && { provider }) })
+      const domain = await (await client()).domains.create({ domain: name, ...(provider && { provider }), ...readClientId(values) })
       output.result(domain, () => shown(domain))
       if (!output.isJson && domain.status !== 'verified')
         output.note(localMailHost(domain) ?? `Publish these records, then run callsign domains verify ${domain.domain}`)

@@ -1,6 +1,6 @@
 // drafts list|create|show|edit|versions|reject|rm|send. The approver of a draft views it and sends exactly that version.
 import type { Draft } from '@callsign/sdk'
-import { type Command, type Context, count, type Option, several, text, type Values } from '../command.ts'
+import { type Command, type Context, clientIdOption, count, type Option, readClientId, several, text, type Values } from '../command.ts'
 import { reportSent } from '../delivery-report.ts'
 import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
 import { chooseMailbox, locate, mailboxOptions } from '../mailbox.ts'
@@ -137,6 +137,7 @@ export const draftCommands: Command[] = [
       'in-reply-to': { type: 'string', value: 'ID', about: 'The message to answer. Recipients and subject default to those of the reply.' },
       all: { type: 'boolean', about: 'Reply to all recipients of --in-reply-to.' },
       forward: { type: 'string', value: 'ID', about: 'The message to forward, with its attachments.' },
+      ...clientIdOption,
       ...mailboxOptions,
       ...keyOption,
     },
@@ -148,6 +149,7 @@ export const draftCommands: Command[] = [
         ...(answered !== undefined && { in_reply_to: answered }),
         ...(values.all === true && { reply_all: true }),
         ...(forwarded !== undefined && { forward_of: forwarded }),
+        ...readClientId(values),
       }
       const client = await context.client()
       const draft = await client.drafts.create(await chooseMailbox(client, values, mailbox), body, keyed(values))

@@ -1,5 +1,5 @@
 // identities list|create|show|update|delete.
-import { type Command, count, listOptions, listQuery, oneOf, several, text } from '../command.ts'
+import { type Command, clientIdOption, count, listOptions, listQuery, oneOf, readClientId, several, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -38,16 +38,21 @@ export const identityCommands: Command[] = [
       name: { type: 'string', value: 'TEXT', about: 'The display name in mail.' },
       description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity.' },
       domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain. Defaults to the default domain.' },
+      'local-part': { type: 'string', value: 'TEXT', about: 'The part of its address before the @. Defaults to the handle.' },
+      ...clientIdOption,
     },
     async run({ client, output }, values, [handle = '']) {
       const name = text(values, 'name')
       const description = text(values, 'description')
       const domain = text(values, 'domain')
+      const localPart = text(values, 'local-part')
       const identity = await (await client()).identities.create({
         agent_handle: handle,
         ...(name !== undefined && { display_name: name }),
         ...(description !== undefined && { description }),
         ...(domain !== undefined && { domain }),
+        ...(localPart !== undefined && { local_part: localPart }),
+        ...readClientId(values),
       })
       output.result(identity, () => `${identity.agent_handle} has mail at ${identity.mailbox_address}.`)
       return 0

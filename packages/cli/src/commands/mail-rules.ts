@@ -1,6 +1,6 @@
 // rules list|add|pause|resume|rm|mode. The argument is the entry or the id of a rule.
 import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
+import { type Command, clientIdOption, listOptions, listQuery, oneOf, readClientId, text } from '../command.ts'
 import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -65,6 +65,7 @@ export const mailRuleCommands: Command[] = [
       block: { type: 'string', value: 'ENTRY', about: 'The address or domain to block.' },
       direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'inbound, outbound or both. Defaults to both.' },
       reason: { type: 'string', value: 'TEXT', about: 'The reason, reported with each decision of the rule.' },
+      ...clientIdOption,
     },
     async run({ client, output }, values, [handle = '']) {
       const [allow, block, reason] = [text(values, 'allow'), text(values, 'block'), text(values, 'reason')]
@@ -74,6 +75,7 @@ export const mailRuleCommands: Command[] = [
         action: allow === undefined ? 'block' : 'allow',
         entry: (allow ?? block) as string,
         ...(reason !== undefined && { reason }),
+        ...readClientId(values),
       })
       output.result(rule, () => `${rule.id} ${rule.action}s ${rule.entry}, ${rule.direction}.`)
       return 0

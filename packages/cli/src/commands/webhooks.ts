@@ -1,6 +1,17 @@
 // webhooks list|create|show|update|delete|rotate-secret|test.
-import type { Webhook, WebhookWithSecret } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, type Option, oneOf, several, text, type Values } from '../command.ts'
+import type { Webhook } from '@callsign/sdk'
+import {
+  type Command,
+  clientIdOption,
+  listOptions,
+  listQuery,
+  type Option,
+  oneOf,
+  readClientId,
+  several,
+  text,
+  type Values,
+} from '../command.ts'
 import { type Output, table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -66,9 +77,9 @@ const shown = (one: Webhook): string =>
     `created      ${one.created_at}`,
   ].join('\n')
 
-function showSecret(output: Output, webhook: WebhookWithSecret): void {
-  output.result(webhook, () => webhook.secret)
-  if (!output.isJson) output.note(`Store the signing secret of ${webhook.id} now. It is not shown again.`)
+function showSecret(output: Output, webhook: Webhook & { secret: string | null }): void {
+  output.result(webhook, () => webhook.secret ?? webhook.id)
+  if (!output.isJson && webhook.secret !== null) output.note(`Store the signing secret of ${webhook.id} now. It is not shown again.`)
 }
 
 export const webhookCommands: Command[] = [
@@ -96,9 +107,9 @@ export const webhookCommands: Command[] = [
     about: 'Creates a webhook and prints its signing secret once. Defaults to all events.',
     example: 'callsign webhooks create https://example.com/hook --event email.received --agent sales',
     operations: ['createWebhook'],
-    options: fieldOptions,
+    options: { ...fieldOptions, ...clientIdOption },
     async run({ client, output }, values, [url = '']) {
-      showSecret(output, await (await client()).webhooks.create({ url, events: ['*'], ...readFields(values) }))
+      showSecret(output, await (await client()).webhooks.create({ url, events: ['*'], ...readFields(values), ...readClientId(values) }))
       return 0
     },
   },

@@ -21,6 +21,8 @@ class Address(TypedDict):
     """Mail of the agent is from the primary address, unless it names another one."""
     is_catch_all: bool
     """Mail to addresses that do not exist on the domain goes to this agent."""
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
 
 
@@ -208,6 +210,29 @@ class CreatedKey(TypedDict):
     """The plaintext of the key. It is not shown again."""
 
 
+class CreatedWebhook(TypedDict):
+    id: str
+    url: str
+    events: List[str]
+    """Event types, or * for all."""
+    agent_handle: str | None
+    """The agent whose events are delivered, if it is the only one."""
+    agent_handles: List[str]
+    """Only events of these agents are delivered. Empty for events of the whole organization."""
+    header_names: List[str]
+    """Names of the custom headers. Their values are not shown."""
+    description: str | None
+    status: Literal["active", "paused", "disabled"]
+    disabled_reason: str | None
+    """The reason why the server stopped delivering. null unless status is disabled."""
+    client_id: str | None
+    """The client_id of the creation."""
+    created_at: str
+    updated_at: str
+    secret: str | None
+    """whsec_ and base64 of 32 bytes. Not shown again, also not for a repeated client_id."""
+
+
 class DeleteAddressReply(TypedDict):
     id: str
     deleted: Literal[True]
@@ -334,6 +359,8 @@ class Domain(TypedDict):
     dns_records: List[DnsRecord]
     verified_at: str | None
     failing_since: str | None
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
     updated_at: str
 
@@ -348,6 +375,8 @@ class DomainWithCount(TypedDict):
     dns_records: List[DnsRecord]
     verified_at: str | None
     failing_since: str | None
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
     updated_at: str
     mailboxes_count: int
@@ -377,6 +406,7 @@ Draft = TypedDict(
         "attachments": "List[Attachment]",
         "headers": "Dict[str, str]",
         "send_at": "str | None",
+        "client_id": "str | None",
         "send_error": "str | None",
         "approval": "DraftApproval | None",
         "created_at": "str",
@@ -500,6 +530,8 @@ class Identity(TypedDict):
     mailbox: IdentityMailbox
     tunnel: IdentityTunnel
     custom_domain_id: str | None
+    client_id: str | None
+    """The client_id of the creation."""
     draft_approval: Literal["none", "required"]
     """If required, this agent's key can write drafts, and only an organization key can send them."""
     inbound_mode: Literal["open", "allowlist"]
@@ -856,6 +888,8 @@ class MailRule(TypedDict):
     entry_type: Literal["address", "domain"]
     reason: str | None
     status: Literal["active", "paused"]
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
     updated_at: str
 
@@ -1630,6 +1664,8 @@ class Webhook(TypedDict):
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
     updated_at: str
 
@@ -1661,6 +1697,8 @@ class WebhookWithSecret(TypedDict):
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
     updated_at: str
     secret: str

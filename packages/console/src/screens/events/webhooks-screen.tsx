@@ -1,6 +1,6 @@
 // Webhooks with their state, and the form that creates one.
 import { eventTypes } from '@callsign/contract/event-types'
-import type { WebhookWithSecret } from '@callsign/sdk'
+import type { CreatedWebhook } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
@@ -33,7 +33,7 @@ const samples = samplesOf({
 export default function WebhooksScreen({ parts: [id] }: ScreenProps) {
   const webhooks = useQuery('webhooks', () => listAll((page) => client.webhooks.list(page)))
   const [isCreating, setCreating] = useState(false)
-  const [made, setMade] = useState<WebhookWithSecret | null>(null)
+  const [made, setMade] = useState<CreatedWebhook | null>(null)
   if (id) return <WebhookDetail id={id} />
   const create = canOperate.value && (
     <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -65,14 +65,14 @@ export default function WebhooksScreen({ parts: [id] }: ScreenProps) {
         }
       </Loaded>
       {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
-      {made && <SecretDialog secret={made.secret} onClose={() => setMade(null)} />}
+      {made?.secret && <SecretDialog secret={made.secret} onClose={() => setMade(null)} />}
     </Screen>
   )
 }
 
 const kinds = [{ value: '*', label: 'All events' }, ...eventTypes.map((type) => ({ value: type as string, label: type }))]
 
-function CreateDialog({ onMade, onClose }: { onMade: (made: WebhookWithSecret) => void; onClose: () => void }) {
+function CreateDialog({ onMade, onClose }: { onMade: (made: CreatedWebhook) => void; onClose: () => void }) {
   const identities = useIdentities().data.value ?? []
   const [url, setUrl] = useState('')
   const [events, setEvents] = useState('*')

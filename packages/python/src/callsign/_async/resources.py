@@ -12,6 +12,7 @@ from ..models import (
     AttachmentInput,
     CallerInfo,
     CreatedKey,
+    CreatedWebhook,
     DeleteAddressReply,
     DeleteDomainReply,
     DeleteDraftReply,
@@ -131,6 +132,7 @@ class Addresses:
         custom_domain_id: str | None | Unset = UNSET,
         domain: str | None | Unset = UNSET,
         is_primary: bool | Unset = UNSET,
+        client_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> Address:
@@ -152,6 +154,7 @@ class Addresses:
                         "custom_domain_id": custom_domain_id,
                         "domain": domain,
                         "is_primary": is_primary,
+                        "client_id": client_id,
                     }
                 ),
                 is_keyed=True,
@@ -334,6 +337,7 @@ class Domains:
         *,
         domain: str,
         provider: Literal["builtin", "resend"] | Unset = UNSET,
+        client_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> Domain:
@@ -350,6 +354,7 @@ class Domains:
                     {
                         "domain": domain,
                         "provider": provider,
+                        "client_id": client_id,
                     }
                 ),
                 is_keyed=True,
@@ -485,6 +490,7 @@ class Drafts:
         in_reply_to: str | Unset = UNSET,
         reply_all: bool | Unset = UNSET,
         forward_of: str | Unset = UNSET,
+        client_id: str | Unset = UNSET,
         forward_attachments: bool | Unset = UNSET,
         attachments: List[DraftAttachmentInput] | Unset = UNSET,
         headers: Dict[str, str] | Unset = UNSET,
@@ -514,6 +520,7 @@ class Drafts:
                         "in_reply_to": in_reply_to,
                         "reply_all": reply_all,
                         "forward_of": forward_of,
+                        "client_id": client_id,
                         "forward_attachments": forward_attachments,
                         "attachments": attachments,
                         "headers": headers,
@@ -808,6 +815,7 @@ class Identities:
         custom_domain_id: str | None | Unset = UNSET,
         domain: str | None | Unset = UNSET,
         local_part: str | Unset = UNSET,
+        client_id: str | Unset = UNSET,
         draft_approval: Literal["none", "required"] | Unset = UNSET,
         inbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         outbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
@@ -832,6 +840,7 @@ class Identities:
                         "custom_domain_id": custom_domain_id,
                         "domain": domain,
                         "local_part": local_part,
+                        "client_id": client_id,
                         "draft_approval": draft_approval,
                         "inbound_mode": inbound_mode,
                         "outbound_mode": outbound_mode,
@@ -1386,6 +1395,7 @@ class MailRules:
         entry: str,
         reason: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
+        client_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> MailRule:
@@ -1405,6 +1415,7 @@ class MailRules:
                         "entry": entry,
                         "reason": reason,
                         "status": status,
+                        "client_id": client_id,
                     }
                 ),
                 is_keyed=True,
@@ -3370,9 +3381,10 @@ class Webhooks:
         headers: Dict[str, str] | None | Unset = UNSET,
         description: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
+        client_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
-    ) -> WebhookWithSecret:
+    ) -> CreatedWebhook:
         """Creates a webhook. Events are sent to `url` as POST requests, signed by the scheme of
         Standard Webhooks with the returned `secret`. Deliveries that fail are repeated for
         about a day. The URL must be public, unless the operator allows a private network. Check
@@ -3382,7 +3394,7 @@ class Webhooks:
         stored encrypted and never shown: the webhook has their names.
         """
         return await self._connection.request(
-            Request[WebhookWithSecret](
+            Request[CreatedWebhook](
                 "POST",
                 "/webhooks",
                 body=given(
@@ -3394,6 +3406,7 @@ class Webhooks:
                         "headers": headers,
                         "description": description,
                         "status": status,
+                        "client_id": client_id,
                     }
                 ),
                 is_keyed=True,

@@ -10,28 +10,30 @@ export type AddressRow = {
   address: string
   /** Null for the mail domain. */
   domain_id: string | null
+  client_id: string | null
   created_at: Date
 }
 
-const columns = 'a.id, a.organization_id, a.identity_id, a.address, a.domain_id, a.created_at'
+const columns = 'a.id, a.organization_id, a.identity_id, a.address, a.domain_id, a.client_id, a.created_at'
 
 /** The end of an INSERT of addresses `a` that takes back a deleted address of the same organization, and otherwise leaves a taken one alone. */
 export const takeAddress = `ON CONFLICT ON CONSTRAINT addresses_once DO UPDATE
-  SET id = excluded.id, identity_id = excluded.identity_id, created_at = excluded.created_at
+  SET id = excluded.id, identity_id = excluded.identity_id, client_id = excluded.client_id, created_at = excluded.created_at
   WHERE a.organization_id = excluded.organization_id AND a.identity_id IS NULL`
 
 /** Adds addresses. Returns those that were free, or deleted by the same organization. */
 export async function insertAddresses(sql: Sql, rows: AddressRow[]): Promise<AddressRow[]> {
   const inserted = await sql.query<AddressRow>({
     name: 'insert-addresses',
-    text: `INSERT INTO addresses AS a (id, organization_id, identity_id, address, domain_id, created_at)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) ${takeAddress} RETURNING ${columns}`,
+    text: `INSERT INTO addresses AS a (id, organization_id, identity_id, address, domain_id, client_id, created_at)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[]) ${takeAddress} RETURNING ${columns}`,
     values: [
       rows.map((row) => row.id),
       rows.map((row) => row.organization_id),
       rows.map((row) => row.identity_id),
       rows.map((row) => row.address),
       rows.map((row) => row.domain_id),
+      rows.map((row) => row.client_id),
       rows.map((row) => row.created_at),
     ],
   })
@@ -79,6 +81,14 @@ export async function findAddress(sql: Sql, organizationId: string, address: str
     name: 'find-address',
     text: `SELECT ${columns} FROM addresses a WHERE a.address = $2 AND a.organization_id = $1`,
     values: [organizationId, address],
+  })
+  return rows[0] ?? null
+}
+
+export async function findAddressByClientId(sql: Sql, organizationId: string, clientId: string): Promise<AddressRow | null> {
+  const { rows } = await sql.query<AddressRow>({
+    text: `SELECT ${columns} FROM addresses a WHERE a.organization_id = $1 AND a.client_id = $2 AND a.identity_id IS NOT NULL`,
+    values: [organizationId, clientId],
   })
   return rows[0] ?? null
 }

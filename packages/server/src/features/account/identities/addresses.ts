@@ -10,7 +10,7 @@ import { newId } from '../../../core/ids.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
-import { type Accounts, actorOf } from '../organizations/operations.ts'
+import { type Accounts, actorOf, clientIdTaken, createOnce } from '../organizations/operations.ts'
 import * as store from './address-store.ts'
 import type { CustomDomains } from './mailboxes.ts'
 import {
@@ -93,6 +93,7 @@ export function createAddresses({ db, accounts, domains, mailDomain, findOwn }: 
     agent_handle: handle,
     is_primary: row.address === primary,
     is_catch_all: localPartOf(row.address) === catchAllPart,
+    client_id: row.client_id,
     created_at: row.created_at.toISOString(),
   })
 
@@ -103,7 +104,13 @@ export function createAddresses({ db, accounts, domains, mailDomain, findOwn }: 
   }
 
   /** Adds an address to an identity whose addresses are locked. Throws 409 when another identity has it, or another organization had it. */
-  async function addAddress(tx: Tx, owner: AddressOwner, localPart: string, domain: AddressDomain): Promise<store.AddressRow> {
+  async function addAddress(
+    tx: Tx,
+    owner: AddressOwner,
+    localPart: string,
+    domain: AddressDomain,
+    clientId: string | null = null,
+  ): Promise<store.AddressRow> {
     await reserveLocalPart(tx, owner, localPart, domain, mailDomain)
     const address = `${localPart}@${domain?.domain ?? mailDomain}`
     const row = {
@@ -112,6 +119,7 @@ export function createAddresses({ db, accounts, domains, mailDomain, findOwn }: 
       identity_id: owner.identityId,
       address,
       domain_id: domain?.id ?? null,
+      client_id: clientId,
       created_at: now(),
     }
     const [made] = await store.insertAddresses(tx, [row])
@@ -142,7 +150,7 @@ export function createAddresses({ db, accounts, domains, mailDomain, findOwn }: 
     async createAddress(call, reference, body) {
       const identity = await findOwn(call.caller, reference)
       const owner = { organizationId: identity.organization_id, identityId: identity.id }
-      return call.transact(async (tx) => {
+      const create = async (tx: Tx) => {
         const domain = await domains().chooseForIdentity(tx, owner.organizationId, body)
         const localPart = body.local_part ?? generateLocalPart()
         checkLocalPart(localPart, domain, mailDomain)
@@ -150,12 +158,20 @@ export function createAddresses({ db, accounts, domains, mailDomain, findOwn }: 
         const primary = await requireLocked(tx, owner.identityId)
         if ((await store.countAddresses(tx, owner.identityId)) >= addressesMax)
           throw new ApiError('conflict', `An identity has at most ${addressesMax} addresses. Delete one first.`)
-        const row = await addAddress(tx, owner, localPart, domain)
+        const row = await addAddress(tx, owner, localPart, domain, body.client_id)
         if (body.is_primary) await store.setPrimary(tx, [{ identityId: owner.identityId, address: row.address }], now())
         const details = { agent_handle: identity.agent_handle, email_address: row.address, is_primary: body.is_primary ?? false }
         await accounts.audit(tx, owner.organizationId, actorOf(call), 'address.created', row.id, details)
         return toView(row, identity.agent_handle, body.is_primary ? row.address : primary)
-      })
+      }
+      const find = async (tx: Tx, clientId: string) => {
+        const row = await store.findAddressByClientId(tx, owner.organizationId, clientId)
+        if (row && row.identity_id !== owner.identityId) throw clientIdTaken()
+        return row && toView(row, identity.agent_handle, await requireLocked(tx, owner.identityId))
+      }
+      return call.transact((tx) =>
+        createOnce(tx, { organizationId: owner.organizationId, kind: 'address', clientId: body.client_id }, find, create),
+      )
     },
 
     async setPrimaryAddress(call, reference, name) {
@@ -205,6 +221,7 @@ export function createAddresses({ db, accounts, domains, mailDomain, findOwn }: 
         identity_id: identityId,
         address,
         domain_id: null,
+        client_id: null,
         created_at: now(),
       }))
       // An identity that already has its address on the mail domain keeps it.

@@ -25,6 +25,7 @@ export type IdentityRow = {
   addresses: string[]
   /** The domain of the primary address. Null for the mail domain. */
   domain_id: string | null
+  client_id: string | null
   tunnel_id: string
   tunnel_status: 'active' | 'suspended' | 'disabled'
   draft_approval: DraftApproval

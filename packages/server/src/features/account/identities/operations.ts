@@ -11,7 +11,7 @@ import type { Call } from '../../../core/route.ts'
 import { type Database, isForeignKeyViolation, isUniqueViolation, type Tx } from '../../../core/sql.ts'
 import type { FindAgent } from '../keys/operations.ts'
 import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
-import { type Accounts, actorOf } from '../organizations/operations.ts'
+import { type Accounts, actorOf, createOnce } from '../organizations/operations.ts'
 import { type AddressDomain, type Addresses, addressTaken, checkLocalPart, createAddresses, reserveLocalPart } from './addresses.ts'
 import { type CustomDomains, createMailboxes, type Mailboxes } from './mailboxes.ts'
 import { catchAllPart, type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
@@ -71,6 +71,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       mailbox: { id: row.mailbox_id, email_address: row.address },
       tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
       custom_domain_id: row.domain_id,
+      client_id: row.client_id,
       draft_approval: row.draft_approval,
       inbound_mode: row.inbound_mode,
       outbound_mode: row.outbound_mode,
@@ -119,6 +120,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         address: '',
         addresses: [],
         domain_id: null,
+        client_id: body.client_id ?? null,
         tunnel_id: newId('tunnel'),
         tunnel_status: 'active',
         draft_approval: body.draft_approval ?? 'none',
@@ -134,7 +136,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       }
       let tried = ''
       try {
-        return await call.transact(async (tx) => {
+        const create = async (tx: Tx) => {
           const domain = await domains.chooseForIdentity(tx, made.organization_id, body)
           const localPart = body.local_part ?? made.agent_handle
           if (body.local_part !== undefined) checkIdentityLocalPart(localPart, domain)
@@ -152,6 +154,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
             displayName: row.display_name,
             description: row.description,
             mailboxId: row.mailbox_id,
+            clientId: row.client_id,
             addressId: newId('address'),
             address,
             domainId: row.domain_id,
@@ -162,7 +165,14 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
             at,
           })
           return toIdentity(row)
-        })
+        }
+        const find = async (tx: Tx, clientId: string) => {
+          const twin = await store.findIdentityByClientId(tx, made.organization_id, clientId)
+          return twin && toIdentity(twin)
+        }
+        return await call.transact((tx) =>
+          createOnce(tx, { organizationId: made.organization_id, kind: 'identity', clientId: made.client_id }, find, create),
+        )
       } catch (error) {
         if (takenConstraints.some((constraint) => isUniqueViolation(error, constraint))) throw taken(body.agent_handle)
         throw isForeignKeyViolation(error, 'mailboxes_primary_address') ? addressTaken(tried) : error

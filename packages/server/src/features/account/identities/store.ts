@@ -12,6 +12,7 @@ export type NewIdentity = {
   displayName: string
   description: string | null
   mailboxId: string
+  clientId: string | null
   addressId: string
   address: string
   domainId: string | null
@@ -31,7 +32,7 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
     name: 'insert-identity',
     text: `WITH handle AS (INSERT INTO handles (handle, organization_id, created_at) VALUES ($3, $2, $9)),
       identity AS (INSERT INTO identities (id, organization_id, agent_handle, display_name, description, draft_approval, inbound_mode, outbound_mode,
-          created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $10, $12, $13, $9, $9)),
+          client_id, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $10, $12, $13, $15, $9, $9)),
       address AS (INSERT INTO addresses AS a (id, organization_id, identity_id, address, domain_id, created_at)
         VALUES ($14, $2, $1, $7, $11, $9) ${takeAddress}),
       mailbox AS (INSERT INTO mailboxes (id, organization_id, identity_id, address, created_at, updated_at)
@@ -52,6 +53,7 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
       row.inboundMode,
       row.outboundMode,
       row.addressId,
+      row.clientId,
     ],
   })
 }
@@ -60,7 +62,7 @@ const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name
   ARRAY(SELECT a.address FROM addresses a WHERE a.identity_id = i.id ORDER BY a.address <> b.address, a.id) AS addresses,
   t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.sending_limits,
   i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
-  i.created_at, i.updated_at`
+  i.client_id, i.created_at, i.updated_at`
 const identityTables = `identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id
   JOIN addresses p ON p.identity_id = i.id AND p.address = b.address`
 
@@ -70,6 +72,14 @@ export async function findIdentity(sql: Sql, organizationId: string, reference: 
     name: 'find-identity',
     text: `SELECT ${identityColumns} FROM ${identityTables} WHERE i.organization_id = $1 AND (i.agent_handle = $2 OR i.id = $2)`,
     values: [organizationId, reference],
+  })
+  return rows[0] ?? null
+}
+
+export async function findIdentityByClientId(sql: Sql, organizationId: string, clientId: string): Promise<IdentityRow | null> {
+  const { rows } = await sql.query<IdentityRow>({
+    text: `SELECT ${identityColumns} FROM ${identityTables} WHERE i.organization_id = $1 AND i.client_id = $2`,
+    values: [organizationId, clientId],
   })
   return rows[0] ?? null
 }

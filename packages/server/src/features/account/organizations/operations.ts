@@ -1,11 +1,13 @@
 // Operations on organizations: the caller, the audit log, and organizations made on the host.
 import type { AuditEntry, CallerInfo } from '@callsign/contract/accounts'
+import type { IdKind } from '@callsign/contract/ids'
 import type { Static } from 'typebox'
 import { type Caller, onlyAgentOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
-import type { Database, Sql } from '../../../core/sql.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Actor, AuditAction } from './model.ts'
 import * as store from './store.ts'
 
@@ -95,6 +97,25 @@ export function createAccounts(db: Database): Accounts {
     listOrganizations: () => store.listOrganizations(db),
   }
 }
+
+/**
+ * Creates a thing once per `client_id`, in the transaction of its creation. `find` looks for the thing that has the id. Concurrent calls with
+ * the same id wait for each other. Without an id, the thing is created.
+ */
+export async function createOnce<R>(
+  tx: Tx,
+  { organizationId, kind, clientId }: { organizationId: string; kind: IdKind; clientId: string | null | undefined },
+  find: (tx: Tx, clientId: string) => Promise<R | null>,
+  create: (tx: Tx) => Promise<R>,
+): Promise<R> {
+  if (clientId === undefined || clientId === null) return create(tx)
+  await store.lockClientId(tx, organizationId, kind, clientId)
+  return (await find(tx, clientId)) ?? create(tx)
+}
+
+/** 409 for a `client_id` that a thing of another agent has. */
+export const clientIdTaken = (): ApiError =>
+  new ApiError('conflict', 'client_id is the id of an object of another agent. Choose another client_id.')
 
 /** The actor of an API request. */
 export const actorOf = (call: { caller: Caller; requestId: string }): Actor => ({

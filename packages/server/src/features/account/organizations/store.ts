@@ -20,6 +20,11 @@ export async function claimInstallation(sql: Sql, organizationId: string, at: Da
   return rowCount === 1
 }
 
+/** Locks a client id until the transaction ends. Two with the same hash wait for each other, which is harmless. */
+export async function lockClientId(tx: Tx, organizationId: string, kind: string, clientId: string): Promise<void> {
+  await tx.query({ text: `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`${organizationId} ${kind} ${clientId}`] })
+}
+
 export async function findInstallation(sql: Sql): Promise<string | null> {
   const { rows } = await sql.query<{ organization_id: string }>({ text: 'SELECT organization_id FROM installation' })
   return rows[0]?.organization_id ?? null

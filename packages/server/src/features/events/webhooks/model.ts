@@ -14,6 +14,7 @@ export type WebhookRow = {
   description: string | null
   status: 'active' | 'paused' | 'disabled'
   disabled_reason: string | null
+  client_id: string | null
   created_at: Date
   updated_at: Date
 }
@@ -60,6 +61,12 @@ export const deliveryIdOf = (webhookId: string, eventId: string): string =>
 export const isWanted = (webhook: string, event: string): string =>
   `(${webhook}.event_types @> ARRAY[${event}.type] OR ${webhook}.event_types @> ARRAY['*'])
     AND (cardinality(${webhook}.identity_ids) = 0 OR ${webhook}.identity_ids @> ARRAY[${event}.identity_id])`
+
+/** The part of a URL that the audit log keeps. The path often holds a token. */
+export const originOf = (url: string): string => new URL(url).origin
+
+/** `*` includes every other type. */
+export const eventTypesOf = (names: string[]): string[] => (names.includes('*') ? ['*'] : names)
 
 /** The result of one POST. Only a 2xx status is a success. */
 export type Verdict = {
@@ -122,6 +129,7 @@ export function toWebhook(row: WebhookRow): Static<typeof Webhook> {
     description: row.description,
     status: row.status,
     disabled_reason: row.disabled_reason,
+    client_id: row.client_id,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { formatSecret } from '@callsign/contract/webhook-signature'
 import {
+  type CreatedWebhook,
   type Delivery,
   type DeliveryDetail,
   type DeliveryStatus,
@@ -18,22 +19,25 @@ import { newId } from '../../../core/ids.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { openSecret, sealSecret } from '../../../core/secret-seal.ts'
-import type { Database } from '../../../core/sql.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
 import type { GuardedPost } from '../../../core/web.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
+import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
 import { requireEventScopes, requireSubscriptionScopes } from '../log/model.ts'
 import type { Events } from '../log/operations.ts'
 import { openHeaders, sealHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { findAgents, type WebhookFields } from './fields.ts'
-import { judge, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './model.ts'
+import { eventTypesOf, judge, originOf, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './model.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
 
 export interface Webhooks {
   /** `POST /webhooks`. */
-  createWebhook(call: Call, body: WebhookFields & { url: string; events: string[] }): Promise<Static<typeof WebhookWithSecret>>
+  createWebhook(
+    call: Call,
+    body: WebhookFields & { url: string; events: string[]; client_id?: string },
+  ): Promise<Static<typeof CreatedWebhook>>
   /** `GET /webhooks`: newest first. */
   listWebhooks(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Webhook>>>
   /** `GET /webhooks/{id}`. */
@@ -87,8 +91,6 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
     return url
   }
 
-  /** `*` includes every other type. */
-  const eventTypesOf = (names: string[]): string[] => (names.includes('*') ? ['*'] : names)
 
   async function requireWebhook(caller: Caller, id: string) {
     const row = await store.findWebhook(db, caller.organizationId, id)
@@ -102,8 +104,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       requireSubscriptionScopes(call.caller, body.events)
       const agents = (await findAgents(identities.findAgent, organizationId, body)) ?? []
       const secret = randomBytes(secretBytes)
-      const id = newId('webhook')
-      const at = now()
+      const [id, at] = [newId('webhook'), now()]
       const headers = sealHeaders(sealKey, id, body.headers ?? null)
       const row = {
         id,
@@ -115,15 +116,23 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
         headers: headers.sealed,
         description: body.description ?? null,
         status: body.status ?? ('active' as const),
+        client_id: body.client_id ?? null,
         created_at: at,
       }
-      return call.transact(async (tx) => {
+      const create = async (tx: Tx) => {
         if (!(await store.insertWebhook(tx, { ...row, secret: sealSecret(sealKey, id, secret) }, webhooksMax)))
           throw new ApiError('conflict', `An organization has at most ${webhooksMax} webhooks. Delete one first.`)
         await store.setAgents(tx, organizationId, id, agents)
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.created', id, { url: originOf(row.url) })
         return { ...toWebhook({ ...row, disabled_reason: null, updated_at: at }), secret: formatSecret(secret) }
-      })
+      }
+      const find = async (tx: Tx, clientId: string) => {
+        const found = await store.findWebhookByClientId(tx, organizationId, clientId)
+        return found && { ...toWebhook(found), secret: null }
+      }
+      return call.transact((tx) =>
+        createOnce<Static<typeof CreatedWebhook>>(tx, { organizationId, kind: 'webhook', clientId: body.client_id }, find, create),
+      )
     },
 
     async listWebhooks(caller, query) {
@@ -290,6 +299,3 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
     },
   }
 }
-
-/** The part of a URL that the audit log keeps. The path often holds a token. */
-const originOf = (url: string): string => new URL(url).origin

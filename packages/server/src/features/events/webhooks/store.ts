@@ -3,7 +3,7 @@ import type { PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import { secretOverlapMs, type WebhookAgent, type WebhookRow } from './model.ts'
 
-const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.description, w.status, w.disabled_reason, w.created_at,
+const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.description, w.status, w.disabled_reason, w.client_id, w.created_at,
   w.updated_at, ARRAY(SELECT a.agent_handle FROM webhook_agents a WHERE a.webhook_id = w.id ORDER BY a.agent_handle) AS agent_handles`
 
 /** Limit of retired secrets that still sign. The oldest is dropped first. */
@@ -14,8 +14,8 @@ export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'updated_at'> & { 
 /** Inserts a webhook. False when the organization has `countMax` already. */
 export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `INSERT INTO webhooks (id, organization_id, url, event_types, header_names, headers, description, status, secret, created_at, updated_at)
-      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10
+    text: `INSERT INTO webhooks (id, organization_id, url, event_types, header_names, headers, description, status, secret, created_at, updated_at, client_id)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $12
       WHERE (SELECT count(*) FROM webhooks WHERE organization_id = $2 AND deleted_at IS NULL) < $11`,
     values: [
       row.id,
@@ -29,6 +29,7 @@ export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): 
       row.secret,
       row.created_at,
       countMax,
+      row.client_id,
     ],
   })
   return rowCount === 1
@@ -63,6 +64,14 @@ export async function findWebhook(sql: Sql, organizationId: string, id: string):
     name: 'find-webhook',
     text: `SELECT ${columns} FROM webhooks w WHERE w.organization_id = $1 AND w.id = $2 AND w.deleted_at IS NULL`,
     values: [organizationId, id],
+  })
+  return rows[0] ?? null
+}
+
+export async function findWebhookByClientId(sql: Sql, organizationId: string, clientId: string): Promise<WebhookRow | null> {
+  const { rows } = await sql.query<WebhookRow>({
+    text: `SELECT ${columns} FROM webhooks w WHERE w.organization_id = $1 AND w.client_id = $2 AND w.deleted_at IS NULL`,
+    values: [organizationId, clientId],
   })
   return rows[0] ?? null
 }

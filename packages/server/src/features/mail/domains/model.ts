@@ -3,6 +3,7 @@ import { type DnsRecord, type Domain, domainCharactersMax } from '@callsign/cont
 import type { Static } from 'typebox'
 import { toDomainName } from '../../../core/domain-name.ts'
 import { ApiError } from '../../../core/errors.ts'
+import type { Tx } from '../../../core/sql.ts'
 
 export type DomainRecord = Static<typeof DnsRecord>
 export type DomainStatus = 'pending' | 'verified' | 'failed'
@@ -21,6 +22,7 @@ export type DomainRow = {
   verified_at: Date | null
   failing_since: Date | null
   check_at: Date | null
+  client_id: string | null
   created_at: Date
   updated_at: Date
 }
@@ -61,6 +63,7 @@ export function toDomain(row: DomainRow): Static<typeof Domain> {
     dns_records: row.dns_records,
     verified_at: row.verified_at?.toISOString() ?? null,
     failing_since: row.failing_since?.toISOString() ?? null,
+    client_id: row.client_id,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
@@ -102,6 +105,14 @@ export function isSame(before: StatusColumns, after: StatusColumns): boolean {
     ])
   return textOf(before) === textOf(after)
 }
+
+/** The domain that a request for a new identity names, if any. */
+export type WantedDomain = { custom_domain_id?: string | null; domain?: string | null }
+
+/** Moves the mailboxes whose primary address is on a domain to the mail domain. Resolves with their number. */
+export type MoveMailboxes = (tx: Tx, organizationId: string, domainId: string) => Promise<number>
+
+export const tooManyDomains = () => new ApiError('conflict', `An organization has at most ${domainsMax} domains. Delete one first.`)
 
 /** A number of mailboxes in words. */
 export const boxesOf = (count: number): string => (count === 1 ? '1 mailbox' : `${count} mailboxes`)

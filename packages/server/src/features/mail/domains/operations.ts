@@ -22,11 +22,14 @@ import {
   findNameProblem,
   type Inspection,
   isSame,
+  type MoveMailboxes,
   nextStatus,
   toDomain,
   toMessage,
+  tooManyDomains,
   unregisterJob,
   verifiedElsewhere,
+  type WantedDomain,
 } from './model.ts'
 import { type DomainProvider, ProviderError } from './provider.ts'
 import { createRegistrar } from './registration.ts'
@@ -68,12 +71,6 @@ export interface Domains {
   /** True when this server refuses mail for missing mailboxes at this domain, and never sends it outside. */
   isServed(domain: string): Promise<boolean>
 }
-
-/** The domain that a request for a new identity names, if any. */
-type WantedDomain = { custom_domain_id?: string | null; domain?: string | null }
-
-/** Moves the mailboxes whose primary address is on a domain to the mail domain. Resolves with their number. */
-export type MoveMailboxes = (tx: Tx, organizationId: string, domainId: string) => Promise<number>
 
 type Parts = {
   db: Database
@@ -140,25 +137,27 @@ export function createDomains(parts: Parts): Domains {
 
     async createDomain(call, body) {
       const { organizationId } = call.caller
-      const { domain } = body
+      const { domain, client_id: clientId = null } = body
       const problem = findNameProblem(domain, mailDomain)
       if (problem) throw invalid('/domain', `domain ${problem}`)
       const provider = body.provider === undefined ? providers[0] : findProvider(body.provider)
       if (!provider)
         throw invalid('/provider', `provider must be one that this server has: ${providers.map(({ name }) => name).join(', ')}`)
       const claim = { organizationId, domain }
-      const tooMany = new ApiError('conflict', `An organization has at most ${domainsMax} domains. Delete one first.`)
-      if (await store.findByName(db, organizationId, domain)) throw alreadyRegistered(domain)
+      const known = await store.findKnown(db, organizationId, domain, clientId)
+      if (known && clientId !== null && known.client_id === clientId) return call.transact(async () => ({ data: toDomain(known) }))
+      if (known) throw alreadyRegistered(domain)
       // An early check that saves the registration. The transaction repeats it.
-      if ((await store.countDomains(db, organizationId)) >= domainsMax) throw tooMany
+      if ((await store.countDomains(db, organizationId)) >= domainsMax) throw tooManyDomains()
       const registration = await registrar.register(provider, claim)
-      const at = now()
-      const { isVerified, providerDomainId } = registration
+      const [at, { isVerified, providerDomainId }] = [now(), registration]
       try {
         return await call.transact(async (tx) => {
           await store.lockDomains(tx, organizationId)
+          const twin = clientId === null ? null : await store.findKnown(tx, organizationId, domain, clientId)
+          if (twin?.client_id === clientId && twin) return { data: toDomain(twin) }
           const count = await store.countDomains(tx, organizationId)
-          if (count >= domainsMax) throw tooMany
+          if (count >= domainsMax) throw tooManyDomains()
           const row: DomainRow = {
             id: newId('domain'),
             organization_id: organizationId,
@@ -172,6 +171,7 @@ export function createDomains(parts: Parts): Domains {
             verified_at: isVerified ? at : null,
             failing_since: null,
             check_at: isVerified ? inMs(recheckMs) : null,
+            client_id: clientId,
             created_at: at,
             updated_at: at,
           }

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '../../../core/sql.ts'
 import type { DomainRow, StatusColumns } from './model.ts'
 
 const columns = `d.id, d.organization_id, d.domain, d.status, d.is_default, d.holds_name, d.provider, d.provider_domain_id, d.dns_records,
-  d.verified_at, d.failing_since, d.check_at, d.created_at, d.updated_at`
+  d.verified_at, d.failing_since, d.check_at, d.client_id, d.created_at, d.updated_at`
 
 /** Locks the organization's list of domains and its default until the transaction ends. */
 export async function lockDomains(tx: Tx, organizationId: string): Promise<void> {
@@ -22,8 +22,8 @@ export async function countDomains(sql: Sql, organizationId: string): Promise<nu
 export async function insertDomain(sql: Sql, row: DomainRow): Promise<void> {
   await sql.query({
     text: `INSERT INTO domains (id, organization_id, domain, status, is_default, holds_name, provider, provider_domain_id, dns_records,
-        verified_at, failing_since, check_at, created_at, updated_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+        verified_at, failing_since, check_at, created_at, updated_at, client_id)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       row.id,
       row.organization_id,
@@ -39,6 +39,7 @@ export async function insertDomain(sql: Sql, row: DomainRow): Promise<void> {
       row.check_at,
       row.created_at,
       row.updated_at,
+      row.client_id,
     ],
   })
 }
@@ -61,6 +62,16 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
     name: 'find-domain',
     text: `SELECT ${columns} FROM domains d WHERE d.organization_id = $1 AND d.id = $2`,
     values: [organizationId, id],
+  })
+  return rows[0] ?? null
+}
+
+/** The domain with this client id, or else the one with this name. */
+export async function findKnown(sql: Sql, organizationId: string, domain: string, clientId: string | null): Promise<DomainRow | null> {
+  const { rows } = await sql.query<DomainRow>({
+    text: `SELECT ${columns} FROM domains d WHERE d.organization_id = $1 AND (d.domain = $2 OR d.client_id = $3)
+      ORDER BY d.client_id IS NOT DISTINCT FROM $3 DESC LIMIT 1`,
+    values: [organizationId, domain, clientId],
   })
   return rows[0] ?? null
 }

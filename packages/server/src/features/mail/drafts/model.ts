@@ -41,6 +41,7 @@ export type DraftRow = {
   send_error: string | null
   is_written_by_agent: boolean
   change_id: string
+  client_id: string | null
   created_at: Date
   updated_at: Date
 } & ApprovalColumns
@@ -163,6 +164,7 @@ export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[])
     attachments,
     headers: row.headers,
     send_at: row.send_at?.toISOString() ?? null,
+    client_id: row.client_id,
     send_error: row.send_error,
     approval: toApproval(row),
     created_at: row.created_at.toISOString(),

@@ -56,6 +56,7 @@ export function newDraft({ owner, author, ownAddresses, body, fields, message, i
     send_error: null,
     is_written_by_agent: isByAgent,
     change_id: newId('draft'),
+    client_id: body.client_id ?? null,
     created_at: at,
     updated_at: at,
   }

@@ -14,7 +14,7 @@ import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { approvalRequired, type Identities, needsApproval } from '../../account/identities/operations.ts'
-import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
+import { type Accounts, actorOf, clientIdTaken, createOnce } from '../../account/organizations/operations.ts'
 import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, deleteOfDraft, insertAttachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
@@ -132,6 +132,14 @@ export function createDrafts(parts: Parts): Drafts {
     return row
   }
 
+  /** The draft with this client id. Throws 409 when it has been sent, or belongs to another mailbox. */
+  async function findByClientId(sql: Sql, owner: MailboxOwner, clientId: string): Promise<DraftRow | null> {
+    const { row, isSent } = await store.findByClientId(sql, owner.organizationId, owner.mailboxId, clientId)
+    if (isSent) throw new ApiError('draft_not_editable', 'The draft with this client_id has been sent. Choose another client_id.')
+    if (row && row.mailbox_id !== owner.mailboxId) throw clientIdTaken()
+    return row
+  }
+
   async function requireDraft(owner: MailboxOwner, id: string): Promise<DraftRow> {
     const row = await findOwn(owner, id)
     if (!row) throw notFound('draft')
@@ -156,6 +164,8 @@ export function createDrafts(parts: Parts): Drafts {
 
     async createDraft(call, mailbox, body = {}) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
+      const known = body.client_id === undefined ? null : await findByClientId(db, owner, body.client_id)
+      if (known) return call.transact(async () => show(known))
       const at = now()
       const fields = readFields(body, at.getTime())
       if (body.in_reply_to !== undefined && body.forward_of !== undefined)
@@ -173,20 +183,18 @@ export function createDrafts(parts: Parts): Drafts {
       checkSchedule(call.caller, owner, row)
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
       const kept = await attachments.keep(owner.organizationId, loaded)
-      return call
-        .transact(async (tx) => {
-          await Promise.all([
-            store.insertDraft(tx, row),
-            insertAttachments(
-              tx,
-              kept.map((one) => ({ ...one, draft_id: row.id, organization_id: row.organization_id, created_at: at })),
-            ),
-            schedule(tx, row, at),
-            approvals.record(tx, owner, null, row, null),
-          ])
-          return toDraft(row, attachments.showRows(kept))
-        })
-        .catch(orGone)
+      const placed = placedAfter([], kept, row, at)
+      const create = async (tx: Tx) => {
+        const written = [store.insertDraft(tx, row), insertAttachments(tx, placed), schedule(tx, row, at)]
+        await Promise.all([...written, approvals.record(tx, owner, null, row, null)])
+        return toDraft(row, attachments.showRows(kept))
+      }
+      const once = { organizationId: owner.organizationId, kind: 'draft' as const, clientId: body.client_id }
+      const find = async (tx: Tx, clientId: string) => {
+        const twin = await findByClientId(tx, owner, clientId)
+        return twin && show(twin)
+      }
+      return call.transact((tx) => createOnce(tx, once, find, create)).catch(orGone)
     },
 
     async listDrafts(caller, mailbox, { limit = 50, offset = 0 }) {

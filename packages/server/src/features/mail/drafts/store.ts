@@ -11,7 +11,7 @@ const changeable = [
 ]
 const permanent = [
   ...(['organization_id', 'mailbox_id', 'thread_id', 'in_reply_to_message_id', 'in_reply_to', 'reference_ids'] as const),
-  ...(['forward_of_message_id', 'reply_all', 'forward_attachments', 'created_at'] as const),
+  ...(['forward_of_message_id', 'reply_all', 'forward_attachments', 'client_id', 'created_at'] as const),
 ]
 const names = ['id', ...permanent, ...changeable] as const
 export const columns = names.join(', ')
@@ -120,9 +120,26 @@ export async function endDraft(tx: Tx, row: DraftRow, messageId: string, at: Dat
   await tx.query({
     name: 'end-draft',
     text: `WITH gone AS (DELETE FROM drafts WHERE id = $2)
-      INSERT INTO sent_drafts (mailbox_id, draft_id, message_id, sent_at) VALUES ($1, $2, $3, $4)`,
-    values: [row.mailbox_id, row.id, messageId, at],
+      INSERT INTO sent_drafts (mailbox_id, draft_id, message_id, sent_at, client_id) VALUES ($1, $2, $3, $4, $5)`,
+    values: [row.mailbox_id, row.id, messageId, at, row.client_id],
   })
+}
+
+/** A draft by its client id. `isSent` is true for a draft that became a message of this mailbox. */
+export async function findByClientId(
+  sql: Sql,
+  organizationId: string,
+  mailboxId: string,
+  clientId: string,
+): Promise<{ row: DraftRow | null; isSent: boolean }> {
+  const [found, sent] = await Promise.all([
+    sql.query<DraftRow>({
+      text: `SELECT ${columns} FROM drafts WHERE organization_id = $1 AND client_id = $2`,
+      values: [organizationId, clientId],
+    }),
+    sql.query({ text: 'SELECT 1 FROM sent_drafts WHERE mailbox_id = $1 AND client_id = $2', values: [mailboxId, clientId] }),
+  ])
+  return { row: found.rows[0] ?? null, isSent: sent.rowCount === 1 }
 }
 
 export async function isSent(sql: Sql, mailboxId: string, id: string): Promise<boolean> {

@@ -17,6 +17,7 @@ export type MailRuleRow = {
   entry: string
   reason: string | null
   status: RuleStatus
+  client_id: string | null
   created_at: Date
   updated_at: Date
 }
@@ -56,6 +57,7 @@ export const toMailRule = (row: MailRuleRow, handle: string): Static<typeof Mail
   entry_type: row.entry.includes('@') ? 'address' : 'domain',
   reason: row.reason,
   status: row.status,
+  client_id: row.client_id,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 })

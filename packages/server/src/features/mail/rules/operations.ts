@@ -8,10 +8,10 @@ import { ApiError, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
-import { type Database, isUniqueViolation, type Sql } from '../../../core/sql.ts'
+import { type Database, isUniqueViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
+import { type Accounts, actorOf, clientIdTaken, createOnce } from '../../account/organizations/operations.ts'
 import { type Arrival, candidatesFor, decideInbound, decideOutbound, type Rule, type Rules } from './decision.ts'
 import { type Guardrail, type MailRuleRow, type RuleDirection, readEntry, rulesMax, toMailRule } from './model.ts'
 import * as store from './store.ts'
@@ -97,18 +97,27 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
         entry: readEntry(body.entry),
         reason: body.reason ?? null,
         status: body.status ?? 'active',
+        client_id: body.client_id ?? null,
         created_at: at,
         updated_at: at,
       }
       try {
-        return await call.transact(async (tx) => {
+        const create = async (tx: Tx) => {
           if (!(await store.insertMailRule(tx, row, rulesMax)))
             throw new ApiError('conflict', `An identity has at most ${rulesMax} mail rules. Delete one first.`)
           const { direction, action, entry } = row
           const details = { agent_handle: identity.agent_handle, direction, action, entry }
           await accounts.audit(tx, row.organization_id, actorOf(call), 'mail_rule.created', row.id, details)
           return toMailRule(row, identity.agent_handle)
-        })
+        }
+        const find = async (tx: Tx, clientId: string) => {
+          const found = await store.findRuleByClientId(tx, row.organization_id, clientId)
+          if (found && found.identity_id !== identity.id) throw clientIdTaken()
+          return found && toMailRule(found, identity.agent_handle)
+        }
+        return await call.transact((tx) =>
+          createOnce(tx, { organizationId: row.organization_id, kind: 'mailRule', clientId: row.client_id }, find, create),
+        )
       } catch (error) {
         throw isTaken(error) ? await taken(identity.id, row, null) : error
       }

@@ -4,13 +4,13 @@ import type { Sql, Tx } from '../../../core/sql.ts'
 import type { Rule } from './decision.ts'
 import type { MailRuleRow, RuleAction, RuleDirection, RuleStatus } from './model.ts'
 
-const columns = 'id, organization_id, identity_id, direction, action, entry, reason, status, created_at, updated_at'
+const columns = 'id, organization_id, identity_id, direction, action, entry, reason, status, created_at, updated_at, client_id'
 
 /** Inserts a rule. False when the identity already has `countMax`. Violates `mail_rules_inbound` or `mail_rules_outbound` when the entry has a rule. */
 export async function insertMailRule(tx: Tx, row: MailRuleRow, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `INSERT INTO mail_rules (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
-      WHERE (SELECT count(*) FROM mail_rules WHERE identity_id = $3 AND deleted_at IS NULL) < $11`,
+    text: `INSERT INTO mail_rules (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+      WHERE (SELECT count(*) FROM mail_rules WHERE identity_id = $3 AND deleted_at IS NULL) < $12`,
     values: [
       row.id,
       row.organization_id,
@@ -22,6 +22,7 @@ export async function insertMailRule(tx: Tx, row: MailRuleRow, countMax: number)
       row.status,
       row.created_at,
       row.updated_at,
+      row.client_id,
       countMax,
     ],
   })
@@ -49,6 +50,14 @@ export async function findMailRule(sql: Sql, identityId: string, id: string): Pr
   const { rows } = await sql.query<MailRuleRow>({
     text: `SELECT ${columns} FROM mail_rules WHERE identity_id = $1 AND id = $2 AND deleted_at IS NULL`,
     values: [identityId, id],
+  })
+  return rows[0] ?? null
+}
+
+export async function findRuleByClientId(sql: Sql, organizationId: string, clientId: string): Promise<MailRuleRow | null> {
+  const { rows } = await sql.query<MailRuleRow>({
+    text: `SELECT ${columns} FROM mail_rules WHERE organization_id = $1 AND client_id = $2 AND deleted_at IS NULL`,
+    values: [organizationId, clientId],
   })
   return rows[0] ?? null
 }
