@@ -1,7 +1,8 @@
 // The addresses of an identity. One of them is the primary address, from which its mail is sent by default.
 import Type from 'typebox'
+import { ClientId, clientIdField } from './client-id.ts'
 import { operation } from './operation.ts'
-import { ClientId, Cursor, clientIdField, Deleted, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, Deleted, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 /** Addresses per identity. */
 export const addressesMax = 100

@@ -1,22 +1,10 @@
 // Drafts with optimistic versions, sent immediately or at a scheduled time.
 import Type from 'typebox'
 import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
+import { ClientId, clientIdField } from './client-id.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, CustomHeaders, FromAddress, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
-import {
-  AddressText,
-  ClientId,
-  clientIdField,
-  Deleted,
-  id,
-  Limit,
-  MailboxParam,
-  nullableString,
-  nullableTimestamp,
-  page,
-  strict,
-  Timestamp,
-} from './schema.ts'
+import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50

@@ -1,9 +1,10 @@
 // Agent identities and their mailboxes.
 import Type from 'typebox'
 import { LocalPart } from './addresses.ts'
+import { ClientId, clientIdField } from './client-id.ts'
 import { MailMode } from './mail-rules.ts'
 import { operation } from './operation.ts'
-import { ClientId, Cursor, clientIdField, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })

@@ -21,17 +21,6 @@ export const id = (kind: IdKind) => Type.String({ minLength: 1, examples: [`${id
 /** The id of a new resource that the client creates itself. */
 export const clientMadeId = (kind: IdKind) => Type.String({ pattern: idPattern(kind), maxLength: 40 })
 
-/** The client's own id of a new thing. A second creation with it returns the same thing. */
-export const ClientId = Type.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: '^[\\x21-\\x7e]+$',
-  description: 'Your own id, unique per organization and kind of object. Creating again with it returns the existing object unchanged.',
-})
-
-/** The `client_id` of a reply. */
-export const clientIdField = nullableString({ description: 'The client_id of the creation.' })
-
 /** A field that takes one string or a list, such as the recipients of replies and drafts. */
 export const stringOrList = (item: TSchema, maxItems: number) =>
   Type.Unsafe<string | string[]>({ anyOf: [item, { type: 'array', items: item, maxItems }] })

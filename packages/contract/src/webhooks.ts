@@ -1,21 +1,10 @@
 // Webhook subscriptions, their deliveries with every attempt, replays, and the test ping.
 import Type from 'typebox'
+import { ClientId, clientIdField } from './client-id.ts'
 import { eventTypes } from './event-types.ts'
 import { Event } from './events.ts'
 import { operation } from './operation.ts'
-import {
-  ClientId,
-  Cursor,
-  clientIdField,
-  Deleted,
-  id,
-  Limit,
-  nullableString,
-  nullableTimestamp,
-  page,
-  strict,
-  Timestamp,
-} from './schema.ts'
+import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum length of an endpoint's URL, in characters. */
 const urlCharactersMax = 2048

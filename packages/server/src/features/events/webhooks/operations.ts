@@ -103,8 +103,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       const { organizationId } = call.caller
       requireSubscriptionScopes(call.caller, body.events)
       const agents = (await findAgents(identities.findAgent, organizationId, body)) ?? []
-      const secret = randomBytes(secretBytes)
-      const [id, at] = [newId('webhook'), now()]
+      const [id, at, secret] = [newId('webhook'), now(), randomBytes(secretBytes)]
       const headers = sealHeaders(sealKey, id, body.headers ?? null)
       const row = {
         id,
