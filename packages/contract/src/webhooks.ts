@@ -5,6 +5,7 @@ import { eventTypes } from './event-types.ts'
 import { Event } from './events.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { AgentFilters, CustomHeaders } from './webhook-inputs.ts'
 
 /** Maximum length of an endpoint's URL, in characters. */
 const urlCharactersMax = 2048
@@ -52,19 +53,6 @@ const EventNames = Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['*', 
 const Description = nullableString({ maxLength: 500 })
 const SettableStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] })
 const AgentFilter = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1 })
-const AgentFilters = Type.Unsafe<string[] | null>({
-  type: ['array', 'null'],
-  items: { type: 'string', minLength: 1 },
-  minItems: 1,
-  maxItems: 50,
-  description: 'Only events of these agents. Excludes agent_handle.',
-})
-const CustomHeaders = Type.Unsafe<Record<string, string> | null>({
-  type: ['object', 'null'],
-  additionalProperties: { type: 'string', maxLength: 4096 },
-  maxProperties: 20,
-  description: 'Headers to send with every delivery, such as Authorization. Stored encrypted and never shown.',
-})
 const webhookParams = strict({ id: id('webhook') })
 
 export const createWebhook = operation({

@@ -221,3 +221,10 @@ export const toInspected = (row: DraftRow): Inspected => ({
   addresses: [...row.to_addresses, ...row.cc_addresses, ...row.bcc_addresses].flatMap((entry) => readAddress(entry)?.address ?? []),
   files: [],
 })
+
+/** The rows of added attachments, which come after those that the draft keeps. */
+export function placedAfter<A extends object>(kept: { position: number }[], added: A[], row: DraftRow, at: Date) {
+  const first = (kept.at(-1)?.position ?? -1) + 1
+  const more = { draft_id: row.id, organization_id: row.organization_id, created_at: at }
+  return added.map((one, index) => ({ ...one, position: first + index, ...more }))
+}

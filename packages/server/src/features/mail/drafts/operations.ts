@@ -24,7 +24,17 @@ import type { OutboundMail } from '../outbound/operations.ts'
 import { checkMayApprove, checkReviewer } from './approval.ts'
 import { type ApprovalChanges, type Approvals, createApprovals } from './approvals.ts'
 import { createDraftQueue } from './draft-queue.ts'
-import { checkRecipientCount, checkVersion, type DraftRow, previewOf, readFields, type SentBy, sendDraftJob, toDraft } from './model.ts'
+import {
+  checkRecipientCount,
+  checkVersion,
+  type DraftRow,
+  placedAfter,
+  previewOf,
+  readFields,
+  type SentBy,
+  sendDraftJob,
+  toDraft,
+} from './model.ts'
 import { newDraft } from './new-draft.ts'
 import { createDraftReview, type DraftReview } from './review.ts'
 import * as store from './store.ts'
@@ -146,13 +156,6 @@ export function createDrafts(parts: Parts): Drafts {
     return row
   }
 
-  /** The rows of added attachments, which come after those that the draft keeps. */
-  function placedAfter<A extends object>(kept: { position: number }[], added: A[], row: DraftRow, at: Date) {
-    const first = (kept.at(-1)?.position ?? -1) + 1
-    const more = { draft_id: row.id, organization_id: row.organization_id, created_at: at }
-    return added.map((one, index) => ({ ...one, position: first + index, ...more }))
-  }
-
   return {
     ...createDraftReview({ db, identities, approvals, requireDraft, removeDraft }),
     ...approvals,
@@ -183,17 +186,13 @@ export function createDrafts(parts: Parts): Drafts {
       checkSchedule(call.caller, owner, row)
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
       const kept = await attachments.keep(owner.organizationId, loaded)
-      const placed = placedAfter([], kept, row, at)
       const create = async (tx: Tx) => {
-        const written = [store.insertDraft(tx, row), insertAttachments(tx, placed), schedule(tx, row, at)]
+        const written = [store.insertDraft(tx, row), insertAttachments(tx, placedAfter([], kept, row, at)), schedule(tx, row, at)]
         await Promise.all([...written, approvals.record(tx, owner, null, row, null)])
         return toDraft(row, attachments.showRows(kept))
       }
       const once = { organizationId: owner.organizationId, kind: 'draft' as const, clientId: body.client_id }
-      const find = async (tx: Tx, clientId: string) => {
-        const twin = await findByClientId(tx, owner, clientId)
-        return twin && show(twin)
-      }
+      const find = (tx: Tx, clientId: string) => findByClientId(tx, owner, clientId).then((twin) => twin && show(twin))
       return call.transact((tx) => createOnce(tx, once, find, create)).catch(orGone)
     },
 

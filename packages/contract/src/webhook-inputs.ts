@@ -1,0 +1,16 @@
+// The agents and custom headers of a webhook, as requests give them.
+import Type from 'typebox'
+
+export const AgentFilters = Type.Unsafe<string[] | null>({
+  type: ['array', 'null'],
+  items: { type: 'string', minLength: 1 },
+  minItems: 1,
+  maxItems: 50,
+  description: 'Only events of these agents. Excludes agent_handle.',
+})
+export const CustomHeaders = Type.Unsafe<Record<string, string> | null>({
+  type: ['object', 'null'],
+  additionalProperties: { type: 'string', maxLength: 4096 },
+  maxProperties: 20,
+  description: 'Headers to send with every delivery, such as Authorization. Stored encrypted and never shown.',
+})
