@@ -91,7 +91,6 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
     return url
   }
 
-
   async function requireWebhook(caller: Caller, id: string) {
     const row = await store.findWebhook(db, caller.organizationId, id)
     if (!row) throw noWebhook()
