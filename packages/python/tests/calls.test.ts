@@ -146,13 +146,14 @@ function comparable(results: Result[]): Result[] {
   }) as Result[]
 }
 
-const measured = new Set(['last4', 'latency_ms', 'dkim-signature'])
+const measured = new Set(['last4', 'latency_ms', 'dkim-signature', 'last_used_user_agent'])
 
 const withoutRandom = (text: string): string =>
   text
     .replace(/(?<![0-9a-z])([a-z]+_)?[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\w{3}, \d\d? \w{3} \d{4}( at)? [\d:]{5,8}( [+-]\d{4}| UTC)?/g, 'TIME')
+    .replace(/https?:\/\/[\w.:]+\/approve\/\S+/g, 'LINK')
     .replace(/svc_live_\w+/g, 'KEY')
     .replace(/whsec_[\w+/=]+/g, 'SECRET')
     .replace(/cs[0-9a-z]{12}\._domainkey/g, 'SELECTOR')

@@ -86,7 +86,7 @@ class Settings:
     retries_max: int
 
     def headers(self, accept: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.api_key}", "Accept": accept}
+        return {"Authorization": f"Bearer {self.api_key}", "Accept": accept, "User-Agent": "callsign-python"}
 
 
 def settings_of(url: str | None, api_key: str | None, timeout: float, retries_max: int) -> Settings:
