@@ -147,7 +147,7 @@ describe('doctor', () => {
 
   test('a database without its keyring, unreachable, not migrated or of a newer version is reported', async () => {
     const lost = await external()
-    await query(lost.CALLSIGN_DATABASE_URL, `INSERT INTO organizations VALUES ('org_x', 'X', now())`)
+    await query(lost.CALLSIGN_DATABASE_URL, `INSERT INTO organizations (id, name, created_at) VALUES ('org_x', 'X', now())`)
     expect((await examine(lost)).attention).toEqual([
       `The database is in use, but its keyring is not in ${lost.CALLSIGN_DATA_DIR}. Copy it from another node or a backup.`,
     ])
