@@ -10,7 +10,7 @@ const check = createContractCheck(document)
 const requestId = 'req_01h455vb4pex5vsknk084sn02q'
 const headers = (more: Record<string, string> = {}) =>
   new Headers({ 'x-request-id': requestId, 'content-type': 'application/json; charset=utf-8', ...more })
-const key = { id: 'key_1', name: 'a', type: 'organization', scopes: [], agent_handle: null }
+const key = { id: 'key_1', name: 'a', type: 'organization', scopes: [], agent_handle: null, agent_handles: [] }
 const me = { user_id: 'user_1', organization_id: 'org_1', organization_name: 'One', role: 'owner', key }
 const good: Exchange = { method: 'GET', path: '/api/v1/me', status: 200, headers: headers(), body: me }
 const failure = (code: string) => ({ error: { code, message: 'No.', request_id: requestId } })

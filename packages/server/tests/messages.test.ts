@@ -53,6 +53,7 @@ describe('GET …/messages/{message_id}', () => {
       direction: 'inbound',
       status: 'received',
       from: 'eve@example.org',
+      delivered_to: 'mia@agents.localhost',
       to: ['mia@agents.localhost', 'zed@example.org'],
       cc: ['carol@example.org'],
       bcc: [],

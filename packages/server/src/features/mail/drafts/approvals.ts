@@ -9,7 +9,7 @@ import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Tx } from '../../../core/sql.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Actor } from '../../account/organizations/model.ts'
@@ -67,7 +67,7 @@ type Parts = {
   cancelJob: CancelJob
   emit: Emit
   show: (row: DraftRow) => Promise<DraftView>
-  inspectDraft: (owner: MailboxOwner, row: DraftRow, files: GuardedFile[]) => Promise<Inspection>
+  inspectDraft: (sql: Sql | undefined, owner: MailboxOwner, row: DraftRow, files: GuardedFile[]) => Promise<Inspection>
   lastsMs: number
   linkUrl: (linkId: string) => string
 }
@@ -204,7 +204,7 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
         checkComplete(before)
         const asked: DraftRow = {
           ...before,
-          ...newApproval((await inspectDraft(owner, before, await findFiles(tx, id))).reasons, at, expiresAt),
+          ...newApproval((await inspectDraft(tx, owner, before, await findFiles(tx, id))).reasons, at, expiresAt),
         }
         await store.updateDraft(tx, asked)
         await recordRequest(tx, owner, before, asked)

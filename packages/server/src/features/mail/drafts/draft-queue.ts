@@ -1,7 +1,7 @@
 // Turns a draft into a queued message, in the caller's transaction.
 import { messageBytesMax } from '@callsign/contract/attachments'
 import type { CancelJob } from '../../../core/job.ts'
-import type { Tx } from '../../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, findFiles, moveToMessage } from '../attachments/operations.ts'
@@ -80,8 +80,8 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
   }
 
   /** Searches a draft for reasons to hold it. */
-  const inspectDraft = (owner: MailboxOwner, row: DraftRow, files: GuardedFile[] = []) =>
-    outboundMail.inspect(owner, { ...toInspected(row), files })
+  const inspectDraft = (sql: Sql | undefined, owner: MailboxOwner, row: DraftRow, files: GuardedFile[] = []) =>
+    outboundMail.inspect(owner, { ...toInspected(row), files }, sql)
 
   return { findForwarded, queueDraft, inspectDraft }
 }

@@ -180,7 +180,7 @@ export function createDrafts(parts: Parts): Drafts {
       const cameTo = body.in_reply_to === undefined ? null : message?.envelope_to
       const author = await chooseAuthor(owner, fields.from_entry, cameTo)
       const made = newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent: call.caller.agents !== null, at })
-      const inspection = await inspectDraft(owner, made)
+      const inspection = await inspectDraft(undefined, owner, made)
       const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made, inspection) }
       checkRecipientCount(row)
       checkSchedule(call.caller, owner, row)
@@ -240,7 +240,7 @@ export function createDrafts(parts: Parts): Drafts {
           change_id: newId('draft'),
           updated_at: at,
         }
-        const inspection = await inspectDraft(owner, made)
+        const inspection = await inspectDraft(tx, owner, made)
         const row = { ...made, ...approvals.columnsAfter(call.caller, owner, before, made, inspection) }
         checkRecipientCount(row)
         checkSchedule(call.caller, owner, row)

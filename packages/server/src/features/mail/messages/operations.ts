@@ -11,7 +11,7 @@ import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { type Call, Later, Raw } from '../../../core/route.ts'
-import type { Database, Tx } from '../../../core/sql.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
@@ -92,7 +92,7 @@ export interface Messages extends Threads, MessageBatches {
   /** Writes delivery results of recipients, and the status of their messages. */
   updateDeliveries(tx: Tx, deliveries: deliveryStore.DeliveryChange[], at: Date): Promise<void>
   /** Delivery times of the earlier messages between two agents on a thread. Null stands for a message that still waits. */
-  findExchange(exchange: deliveryStore.Exchange): Promise<(Date | null)[]>
+  findExchange(exchange: deliveryStore.Exchange, sql?: Sql): Promise<(Date | null)[]>
   /**
    * True when the mailbox of a message has sent this address an automatic answer since then. Holds a lock on the pair until the transaction
    * ends, so that concurrent calls cannot both answer.
@@ -265,7 +265,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     findRecipients: async (messageId) => (await loadRecipients(messageId)) ?? [],
     lockRecipients: deliveryStore.lockRecipients,
     updateDeliveries: deliveryStore.updateDeliveries,
-    findExchange: (exchange) => deliveryStore.findExchange(db, exchange),
+    findExchange: (exchange, sql = db) => deliveryStore.findExchange(sql, exchange),
 
     async describe(ids) {
       // One character more than fits shows that a body was cut.

@@ -7,7 +7,7 @@ import type { Call } from '../../../core/route.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Addressed } from './filing.ts'
-import { type OutgoingMessage, orGone, type Queued } from './model.ts'
+import { type Inspection, type OutgoingMessage, orGone, type Queued } from './model.ts'
 
 type Body = BodyOf<typeof sendBatch>
 type Item = Body['messages'][number]
@@ -16,6 +16,7 @@ type Reply = ReplyOf<typeof sendBatch>
 type Parts = {
   requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner>
   prepare: (call: Call, owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
+  inspectOne: (message: Addressed) => Promise<Inspection>
   queueAll: (tx: Tx, messages: Addressed[]) => Promise<Queued[]>
   refusalsOf: (sql: Sql, messages: Addressed[]) => Promise<(ApiError | null)[]>
 }
@@ -23,11 +24,12 @@ type Parts = {
 /** A message of a batch: ready to be queued, or refused. */
 type Prepared = { index: number } & ({ addressed: Addressed; refusal: null } | { addressed: null; refusal: ApiError })
 
-export function createBatchSend({ requireSender, prepare, queueAll, refusalsOf }: Parts) {
+export function createBatchSend({ requireSender, prepare, inspectOne, queueAll, refusalsOf }: Parts) {
   async function prepareItem(call: Call, { agent, ...message }: Item, index: number): Promise<Prepared> {
     try {
       const owner = await requireSender(call.caller, agent)
-      return { index, addressed: { owner, outgoing: await prepare(call, owner, message) }, refusal: null }
+      const addressed = { owner, outgoing: await prepare(call, owner, message) }
+      return { index, addressed: { ...addressed, inspection: await inspectOne(addressed) }, refusal: null }
     } catch (error) {
       if (error instanceof ApiError) return { index, addressed: null, refusal: error }
       throw error

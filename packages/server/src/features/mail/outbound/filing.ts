@@ -7,10 +7,11 @@ import { newId } from '../../../core/ids.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import type { Guardrail } from '../rules/model.ts'
-import { bodyBytes, type OutgoingMessage, toRecipientRows } from './model.ts'
+import { bodyBytes, type Inspection, type OutgoingMessage, toRecipientRows } from './model.ts'
 
 /** An outgoing message and the mailbox that sends it. */
-export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage }
+/** `inspection` is set where the message was inspected before its transaction. */
+export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspection?: Inspection }
 
 /** The rows of an outgoing message, queued. */
 export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, flags: MessageRow['flags'], mailDomain: string) {

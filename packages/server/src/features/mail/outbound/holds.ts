@@ -1,5 +1,6 @@
 // Holds of the server: the outbound guard, and the loop guard for correspondents elsewhere. A held message needs approval.
 import { now } from '../../../core/clock.ts'
+import type { Sql } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
@@ -18,21 +19,22 @@ export function createHolds({ identities, attachments, messages, loopRule }: Par
   }
 
   /** The correspondent elsewhere with whom a thread exceeds the loop rule, or null. Hosted agents wait instead, in the delivery. */
-  async function findLoop({ isReply, threadId, addresses }: Inspected): Promise<string | null> {
+  async function findLoop({ isReply, threadId, addresses }: Inspected, sql?: Sql): Promise<string | null> {
     if (!isReply || threadId === null || loopRule.windowMs === 0) return null
     const at = now()
     for (const address of addresses) {
-      if (await identities.isHostedRecipient(address)) continue
       const exchange = { threadId, addresses: [address.toLowerCase()], beforeId: 'msg_zzzz', sinceId: exchangeSince(at) }
-      if (findHoldMs(await messages.findExchange(exchange), at.getTime(), loopRule) !== null) return address
+      const isLoop = findHoldMs(await messages.findExchange(exchange, sql), at.getTime(), loopRule) !== null
+      if (isLoop && !(await identities.isHostedRecipient(address))) return address
     }
     return null
   }
 
-  async function inspect(owner: MailboxOwner, message: Inspected): Promise<Inspection> {
+  /** `sql` is the transaction that the caller is in, because a second connection could not be had while all are in transactions. */
+  async function inspect(owner: MailboxOwner, message: Inspected, sql?: Sql): Promise<Inspection> {
     const files =
       owner.outboundGuard.mode === 'off' ? [] : message.files.filter((file) => isTextFile(file) && (file.bytes || file.blob_key))
-    const [texts, loop] = await Promise.all([Promise.all(files.map(textOf)), findLoop(message)])
+    const [texts, loop] = await Promise.all([Promise.all(files.map(textOf)), findLoop(message, sql)])
     const flags = guardFlags(owner, { subject: message.subject, text: message.text, html: message.html, files: texts })
     const reasons = reasonsOf(flags)
     if (loop !== null)

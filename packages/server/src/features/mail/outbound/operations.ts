@@ -8,7 +8,7 @@ import { inMs } from '../../../core/clock.ts'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Tx } from '../../../core/sql.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
@@ -66,7 +66,7 @@ export interface OutboundMail extends Authors {
    */
   shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']>
   /** Searches a message or draft for reasons to hold it. */
-  inspect(owner: MailboxOwner, message: Inspected): Promise<Inspection>
+  inspect(owner: MailboxOwner, message: Inspected, sql?: Sql): Promise<Inspection>
   /** Deletes counts of past windows. */
   sweepCounts(): Promise<void>
   /** Deletes the recipients that an identity has written to, in the transaction that deletes it. */

@@ -76,26 +76,30 @@ export function createOutgoingQueue(parts: Parts) {
   }
 
   /** Searches messages for reasons to hold them. Throws 403 for the first one that needs approval. */
-  async function inspectAll(messages: Addressed[]): Promise<Inspection[]> {
-    const inspections = await Promise.all(messages.map(inspectOne))
+  async function inspectAll(sql: Sql, messages: Addressed[]): Promise<Inspection[]> {
+    const inspections = await Promise.all(messages.map((message) => message.inspection ?? inspectOne(message, sql)))
     for (const [index, { isHeld, reasons }] of inspections.entries())
       if (isHeld && !messages[index]?.outgoing.isApproved) throw heldForApproval(reasons)
     return inspections
   }
 
-  const inspectOne = ({ owner, outgoing }: Addressed): Promise<Inspection> =>
-    holds.inspect(owner, {
-      ...outgoing,
-      addresses: outgoing.keyId === null ? [] : toRecipientRows(outgoing.recipients).map(({ address }) => address),
-      isReply: outgoing.parent !== null,
-      files: [...outgoing.attachments, ...(outgoing.moved?.files ?? [])],
-    })
+  const inspectOne = ({ owner, outgoing }: Addressed, sql?: Sql): Promise<Inspection> =>
+    holds.inspect(
+      owner,
+      {
+        ...outgoing,
+        addresses: outgoing.keyId === null ? [] : toRecipientRows(outgoing.recipients).map(({ address }) => address),
+        isReply: outgoing.parent !== null,
+        files: [...outgoing.attachments, ...(outgoing.moved?.files ?? [])],
+      },
+      sql,
+    )
 
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   async function queueAll(tx: Tx, messages: Addressed[]): Promise<Queued[]> {
     const counted = messages.map(toCounted)
     for (const message of counted) checkRecipientsPerMessage(message, limitDefaults)
-    const [guardrails, inspections] = await Promise.all([judge(tx, messages), inspectAll(messages)])
+    const [guardrails, inspections] = await Promise.all([judge(tx, messages), inspectAll(tx, messages)])
     const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, inspections[index]?.flags ?? [], mailDomain))
     const known = await findThreads(tx, filings)
     const [filed] = await Promise.all([
@@ -118,8 +122,8 @@ export function createOutgoingQueue(parts: Parts) {
     return filings.map(({ message }, index) => ({ id: message.id, threadId: filed[index]?.threadId as string, at: message.created_at }))
   }
 
-  const queueMessage = async (tx: Tx, owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Queued> =>
-    (await queueAll(tx, [{ owner, outgoing }]))[0] as Queued
+  const queueOne = async (tx: Tx, message: Addressed): Promise<Queued> => (await queueAll(tx, [message]))[0] as Queued
+  const queueMessage = (tx: Tx, owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Queued> => queueOne(tx, { owner, outgoing })
 
   const queueTogether = groupCommit((messages: Addressed[]) => transact((tx) => queueAll(tx, messages)), {
     groupMax: 16,
@@ -134,9 +138,12 @@ export function createOutgoingQueue(parts: Parts) {
    */
   const queue = async <R>(call: Call, owner: MailboxOwner, outgoing: OutgoingMessage, answer: (message: Queued) => R): Promise<R> => {
     try {
+      // Before the transaction, because it reads files.
+      const inspection = await inspectOne({ owner, outgoing })
+      const message = { owner, outgoing, inspection }
       return call.transact === transact
-        ? answer(await queueTogether({ owner, outgoing }))
-        : await call.transact(async (tx) => answer(await queueMessage(tx, owner, outgoing)))
+        ? answer(await queueTogether(message))
+        : await call.transact(async (tx) => answer(await queueOne(tx, message)))
     } catch (error) {
       return orGone(error)
     }
@@ -163,7 +170,7 @@ export function createOutgoingQueue(parts: Parts) {
     for (const message of messages) {
       const refusal = await Promise.try(() => {
         checkRecipientsPerMessage(toCounted(message), limitDefaults)
-        return Promise.all([judge(sql, [message]), inspectAll([message])])
+        return Promise.all([judge(sql, [message]), inspectAll(sql, [message])])
       }).then(
         () => null,
         (error: unknown) => error,
@@ -174,7 +181,7 @@ export function createOutgoingQueue(parts: Parts) {
     return refusals
   }
 
-  return { inspect: holds.inspect, queue, queueAll, queueMessage, refusalsOf, shareAttachments, takeFiles }
+  return { inspect: holds.inspect, inspectOne, queue, queueAll, queueMessage, refusalsOf, shareAttachments, takeFiles }
 }
 
 const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({
