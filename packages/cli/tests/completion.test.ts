@@ -20,6 +20,8 @@ beforeAll(async () => {
 afterAll(() => line.remove())
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0
+/** The shell, with the reason if its tests are skipped. */
+const nameOf = (shell: string): string => (has(shell) ? shell : `${shell} (skipped: ${shell} is not installed)`)
 
 /** Words of a command line, the last of which is completed, with its candidates that must be offered and the ones that must not. */
 const cases: [words: string[], offered: string[], notOffered: string[]][] = [
@@ -75,7 +77,7 @@ describe('bash', () => {
   })
 })
 
-describe.skipIf(!has('fish'))('fish', () => {
+describe.skipIf(!has('fish'))(nameOf('fish'), () => {
   test.each(cases)('%j', (words, offered, notOffered) => {
     const typed = ['callsign', ...words].join(' ')
     const run = ['--no-config', '-c', 'source $argv[1]; complete -C "$argv[2]"', scripts.fish as string, typed]
@@ -88,7 +90,7 @@ describe.skipIf(!has('fish'))('fish', () => {
   })
 })
 
-describe.skipIf(!has('zsh'))('zsh', () => {
+describe.skipIf(!has('zsh'))(nameOf('zsh'), () => {
   test('the script is valid, and defines the completion', () => {
     expect(execFileSync('zsh', ['-n', scripts.zsh as string]).toString()).toBe('')
     const run = 'autoload -Uz compinit; compinit -D -u; source $1; print -r -- $_comps[callsign]'
