@@ -52,6 +52,7 @@ describe('create, list, choose and delete', () => {
       local_part: 'jane.doe-7',
       domain: 'acme.example',
       custom_domain_id: acme.id,
+      client_id: null,
       agent_handle: 'ann',
       is_primary: false,
       is_catch_all: false,
