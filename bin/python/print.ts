@@ -58,7 +58,7 @@ const initSource = (isAsync: boolean): string =>
   `    def __init__(self, connection: ${connectionClass(isAsync)}) -> None:\n        self._connection = connection\n`
 
 const classSource = (resource: string, methods: Method[], isAsync: boolean): string =>
-  `class ${classOf(resource)}${resource === 'events' ? `(${isAsync ? 'AsyncEventStream' : 'EventStream'})` : ''}:\n${initSource(isAsync)}\n${methods.map((method) => methodSource(method, isAsync)).join('\n')}`
+  `class ${pascal(resource)}${resource === 'events' ? `(${isAsync ? 'AsyncEventStream' : 'EventStream'})` : ''}:\n${initSource(isAsync)}\n${methods.map((method) => methodSource(method, isAsync)).join('\n')}`
 
 /** The class of the attributes, which the hand-written client extends. */
 const rootSource = (resources: string[], own: Method[], isAsync: boolean): string => `class Resources:
@@ -66,11 +66,9 @@ const rootSource = (resources: string[], own: Method[], isAsync: boolean): strin
 
     def __init__(self, connection: ${connectionClass(isAsync)}) -> None:
         self._connection = connection
-${resources.map((resource) => `        self.${resource} = ${classOf(resource)}(connection)`).join('\n')}
+${resources.map((resource) => `        self.${resource} = ${pascal(resource)}(connection)`).join('\n')}
 
 ${own.map((method) => methodSource(method, isAsync)).join('\n')}`
-
-export const classOf = (resource: string): string => pascal(resource)
 
 function methodSource(method: Method, isAsync: boolean): string {
   const { operation, name, about, path, query, body, reply } = method

@@ -1,4 +1,5 @@
 // Sends one request to the server, with address, key, time limit, safe retries, and errors as classes.
+import { queryText } from '@callsign/contract/query-text'
 import { ApiError, ConnectionError } from './errors.ts'
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>
@@ -180,13 +181,6 @@ export class Connection {
     }
     throw readError(response, bytes)
   }
-}
-
-function queryText(query: Record<string, unknown> | undefined): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== null) parameters.set(name, String(value))
-  const text = parameters.toString()
-  return text === '' ? '' : `?${text}`
 }
 
 async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {

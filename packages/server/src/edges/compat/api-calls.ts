@@ -1,6 +1,7 @@
 // Calls operations of the API inside of this process with the key of the request, so that keys, scopes, limits, schemas and idempotency are those of the API.
 import type { ErrorCode } from '@callsign/contract/errors'
 import type { BodyOf, Operation, QueryOf, ReplyOf } from '@callsign/contract/operation'
+import { queryText } from '@callsign/contract/query-text'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** An error answer of the API. */
@@ -37,7 +38,7 @@ export function createApiCall(app: FastifyInstance, request: FastifyRequest): Ap
   return async (operation, { params = {}, query, body } = {}) => {
     const response = await app.inject({
       method: operation.method,
-      url: addressOf(operation, params, query),
+      url: pathOf(operation, params) + queryText(query),
       remoteAddress: request.ip,
       headers: {
         ...(authorization === undefined ? {} : { authorization }),
@@ -57,13 +58,8 @@ export function createApiCall(app: FastifyInstance, request: FastifyRequest): Ap
   }
 }
 
-function addressOf(operation: Operation, params: Record<string, string>, query: object | undefined): string {
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(params[name] ?? ''))
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) parameters.set(name, String(value))
-  const text = parameters.toString()
-  return text === '' ? path : `${path}?${text}`
-}
+const pathOf = (operation: Operation, params: Record<string, string>): string =>
+  operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(params[name] ?? ''))
 
 /** One segment of a path. Dots would change the path, and no id consists of them. */
 const segmentOf = (value: string): string => (/^\.{0,2}$/.test(value) ? '-' : encodeURIComponent(value))

@@ -1,7 +1,7 @@
 // Calls the API for a tool, inside of this process, so that keys, roles, rate limits, schemas and idempotency are those of the API.
+import { queryText } from '@callsign/contract/query-text'
 import { requestPath } from '@callsign/contract/tools/request-path'
 import type { ToolCall } from '@callsign/contract/tools/run'
-import type { ToolRequest } from '@callsign/contract/tools/tool'
 import type { FastifyInstance } from 'fastify'
 
 /** A failed call, with the code and message of the API's error. */
@@ -19,7 +19,7 @@ export function createApiCalls(app: FastifyInstance, token: string, signal: Abor
     const { operation, body } = request
     const response = await app.inject({
       method: operation.method,
-      url: addressOf(request),
+      url: requestPath(request) + queryText(request.query),
       headers: {
         ...(operation.open ? {} : { authorization: `Bearer ${token}` }),
         ...(operation.idempotent && idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
@@ -33,11 +33,4 @@ export function createApiCalls(app: FastifyInstance, token: string, signal: Abor
     const { error } = response.json<{ error?: { code?: string; message?: string } }>()
     throw new CallFailure(error?.code ?? 'internal_error', error?.message ?? '')
   }
-}
-
-function addressOf(request: ToolRequest): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(request.query ?? {})) if (value !== undefined) parameters.set(name, String(value))
-  const text = parameters.toString()
-  return text === '' ? requestPath(request) : `${requestPath(request)}?${text}`
 }

@@ -7,7 +7,6 @@ import { createSuppression, deleteSuppression, listSuppressions } from '@callsig
 import type { Static } from 'typebox'
 import { listField, notOffered, pageOf, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
 
-const statuses = { pending: 'pending', verified: 'verified', failed: 'failed' } as const
 const recordStatuses = { pending: 'not_started', valid: 'verified', failed: 'failed' } as const
 
 const capabilities = { sending: 'enabled', receiving: 'enabled' } as const
@@ -16,7 +15,7 @@ const capabilities = { sending: 'enabled', receiving: 'enabled' } as const
 const domainFields = (domain: Static<typeof Domain>) => ({
   id: domain.id,
   name: domain.domain,
-  status: statuses[domain.status],
+  status: domain.status,
   created_at: domain.created_at,
   region: 'us-east-1',
   capabilities,
