@@ -301,7 +301,8 @@ async function startRun(handle: string) {
       states.push(after)
     }
     const last = states.at(-1) as ModelDraft
-    touch(last)
+    // A burst in which no update succeeds leaves the draft's place in the list.
+    if (updates.length > 0) touch(last)
     const ends = done.filter(({ part, answer }) =>
       part.kind === 'send' ? answer.status === 201 : part.kind === 'delete' && answer.status === 200,
     )
