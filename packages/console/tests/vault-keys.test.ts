@@ -1,40 +1,47 @@
 // The keys of the vault in Chromium: creating it, changing the key, rotating with an interruption, and recovery codes.
 import { Callsign, createMemoryPins } from '@callsign/sdk'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findInaccessible, launchBrowser } from './harness/browser.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { findInaccessible, keepIntercepting, launchBrowser } from './harness/browser.ts'
 import { enterKey, kdfParams, openVaultPage, unlock, vaultKey } from './harness/vault.ts'
 import { startWorld, type World } from './harness/world.ts'
 
 const timeout = 240_000
 let world: World & { browser: Browser }
-let owner: Awaited<ReturnType<typeof openVaultPage>>
-let page: Page
 
 beforeAll(async () => {
   const [started, browser] = await Promise.all([startWorld({ isFilled: false }), launchBrowser()])
   world = { ...started, browser }
-  const client = new Callsign({ url: world.baseUrl, apiKey: world.organizationKey, vault: { pins: createMemoryPins() } })
-  const { vault } = await client.vault.initialize({ vaultKey, kdfParams, recoveryCodes: 2 })
-  await vault.create({ type: 'other', name: 'alarm', payload: { data: '4711' } })
-  owner = await openVaultPage(world)
-  page = owner.page
 }, 180_000)
 afterAll(async () => {
-  await owner?.close()
   await world?.browser.close()
   await world?.stop()
 })
 
-const readAlarm = async (of = page) => {
-  await of.getByRole('tab', { name: 'Secrets' }).click()
-  await of.getByRole('button', { name: /alarm/ }).click()
-  await of.getByRole('button', { name: 'Reveal data' }).click()
-  await of.getByText('4711').waitFor()
+/** The unlocked vault of a new organization, with one secret, in a page that is closed after the test. */
+async function openRotation() {
+  const { key } = await world.createOrganization('an organization with a vault')
+  const client = new Callsign({ url: world.baseUrl, apiKey: key, vault: { pins: createMemoryPins() } })
+  const { vault } = await client.vault.initialize({ vaultKey, kdfParams, recoveryCodes: 2 })
+  await vault.create({ type: 'other', name: 'alarm', payload: { data: '4711' } })
+  const { page, close } = await openVaultPage(world, { key })
+  onTestFinished(close)
+  await keepIntercepting(page)
+  await page.goto('/console/vault')
+  await unlock(page)
+  const read = (path: string) => world.expectApi(200, 'GET', path, { key })
+  return { page, read, keyVersion: async (): Promise<number> => (await read('/vault')).key_version }
+}
+
+async function readAlarm(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: 'Secrets' }).click()
+  await page.getByRole('button', { name: /alarm/ }).click()
+  await page.getByRole('button', { name: 'Reveal data' }).click()
+  await page.getByText('4711').waitFor()
 }
 
 /** Walks through the dialog up to the submission, and returns the new vault key and the recovery codes. */
-async function startRotation(): Promise<{ key: string; codes: string[] }> {
+async function startRotation(page: Page): Promise<{ key: string; codes: string[] }> {
   await page.getByRole('tab', { name: 'Keys', exact: true }).click()
   await page.getByRole('button', { name: 'Rotate the keys' }).click()
   const dialog = page.getByRole('dialog')
@@ -48,42 +55,40 @@ async function startRotation(): Promise<{ key: string; codes: string[] }> {
   return { key, codes }
 }
 
-const keyVersion = async (): Promise<number> => (await world.expectApi(200, 'GET', '/vault')).key_version
-
 describe('a rotation', { timeout }, () => {
   test('that is cut off before it reaches the server is started again after a reload', async () => {
-    await page.goto('/console/vault')
-    await unlock(page)
+    const { page, keyVersion } = await openRotation()
     const reached = Promise.withResolvers<void>()
     await page.route('**/vault/rotate', () => reached.resolve())
-    await startRotation()
+    await startRotation(page)
     await page.getByRole('progressbar', { name: 'Rotation' }).waitFor()
     await reached.promise
     await page.getByText('Sending to the server').waitFor()
     await page.reload()
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.unroute('**/vault/rotate')
     await page.getByText(/This browser started to change the keys and did not see the result/).waitFor()
     expect(await keyVersion()).toBe(1)
     await unlock(page)
-    await readAlarm()
+    await readAlarm(page)
   })
 
   test('with a lost answer is recognized by its new key after a reload, and its recovery codes are valid', async () => {
+    const { page, keyVersion, read } = await openRotation()
     const done = Promise.withResolvers<void>()
     await page.route('**/vault/rotate', async (route) => {
       await route.fetch({ timeout: 0 })
       done.resolve()
     })
-    const { key, codes } = await startRotation()
+    const { key, codes } = await startRotation(page)
     await done.promise
     await page.reload()
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.unroute('**/vault/rotate')
     await page.getByText(/Try the new vault key first/).waitFor()
     expect(await keyVersion()).toBe(2)
     await enterKey(page)
     await page.getByText('This is not the key of the vault.').waitFor()
     await unlock(page, key)
-    await readAlarm()
+    await readAlarm(page)
     await page.getByRole('button', { name: 'Lock', exact: true }).click()
     expect(await page.getByText(/started to change the keys/).count()).toBe(0)
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
@@ -97,14 +102,15 @@ describe('a rotation', { timeout }, () => {
     await page.getByText('The two keys differ.').waitFor()
     await page.getByLabel('Repeat the vault key').fill('seven plum trees by the river')
     await page.getByRole('button', { name: 'Set the new key and unlock' }).click()
-    await readAlarm()
-    const { data: keys } = await world.expectApi(200, 'GET', '/vault/keys')
+    await readAlarm(page)
+    const { data: keys } = await read('/vault/keys')
     expect(keys.map((one: { key_type: string }) => one.key_type)).toEqual(['primary', 'recovery', 'recovery', 'recovery'])
   })
 
   test('runs to its end, and a recovery code is deleted', async () => {
-    const { key } = await startRotation()
-    await page.getByText(/The keys are rotated. The vault has key version 3/).waitFor()
+    const { page } = await openRotation()
+    const { key } = await startRotation(page)
+    await page.getByText(/The keys are rotated. The vault has key version 2/).waitFor()
     await page.getByRole('button', { name: 'Done' }).click()
     const table = page.getByRole('table', { name: 'Keys of the vault' })
     await table.getByText('recovery').nth(3).waitFor()
@@ -120,7 +126,7 @@ describe('a rotation', { timeout }, () => {
     await enterKey(page, key)
     await page.getByText('This is not the key of the vault.').waitFor()
     await unlock(page, changed ?? '')
-    await readAlarm()
+    await readAlarm(page)
   })
 })
 

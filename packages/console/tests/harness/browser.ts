@@ -42,6 +42,12 @@ export async function openPage(browser: Browser, baseUrl: string, more: BrowserC
   return { page, problems, close: () => context.close() }
 }
 
+/**
+ * Keeps request interception on for the life of the page, so that a test may remove its routes while the page loads. Chromium does not
+ * continue every request that is paused at the moment in which the last route is removed.
+ */
+export const keepIntercepting = (page: Page) => page.route('**/requested-by-no-page', (route) => route.abort())
+
 /** Serious findings of axe-core, as rule and element. */
 export async function findInaccessible(of: Page): Promise<string[]> {
   await of.evaluate(axe.source)
