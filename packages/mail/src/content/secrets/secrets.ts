@@ -1,6 +1,7 @@
 // Finds secrets in an outgoing text: private keys, API keys, card numbers, keys of Callsign, and texts that match given patterns.
 import { findCardNumbers } from './card-numbers.ts'
 import { issuerRules } from './issuers.ts'
+import { hasLongRun } from './long-run.ts'
 import { findPrivateKeys } from './private-keys.ts'
 import type { IssuerRule, Secret, TextMatcher } from './secret.ts'
 
@@ -15,7 +16,7 @@ export function findSecrets(given: string, matchers: TextMatcher[] = []): Secret
   const text = visible(given)
   const found = [
     ...findPrivateKeys(text).map((one): Secret => ({ type: 'private_key', ...one })),
-    ...issuerRules.flatMap((rule) => findIssued(text, rule)),
+    ...(hasLongRun(text) ? issuerRules.flatMap((rule) => findIssued(text, rule)) : []),
     ...findCardNumbers(text).map((digits): Secret => ({ type: 'card_number', name: 'card number', evidence: `…${digits.slice(-4)}` })),
     ...matchers.flatMap(({ name, find }): Secret[] => {
       const match = find(text)

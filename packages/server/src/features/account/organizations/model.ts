@@ -84,9 +84,13 @@ export type AuditRow = {
 /** Own limits. A missing or null one leaves the default of the server. */
 export type LimitSettings = Partial<Record<SendingLimitName, number | null>>
 
-/** The limits in force. null means no limit. */
+/** The limit in force. null means no limit. */
+export const limitInForce = (own: LimitSettings, defaults: LimitSettings, name: SendingLimitName): number | null =>
+  own[name] ?? defaults[name] ?? null
+
+/** The limits in force, by name. */
 export const effectiveLimits = (own: LimitSettings, defaults: LimitSettings): SendingLimits =>
-  Object.fromEntries(sendingLimitNames.map((name) => [name, own[name] ?? defaults[name] ?? null])) as SendingLimits
+  Object.fromEntries(sendingLimitNames.map((name) => [name, limitInForce(own, defaults, name)])) as SendingLimits
 
 /** The defaults of the server, by the subject that a limit is for. */
 export type LimitDefaults = { identity: LimitSettings; key: LimitSettings; organization: LimitSettings }

@@ -1,9 +1,9 @@
 // Limits for sending: the subjects that a message counts for, and the error above a limit.
-import { type SendingLimitName, sendingLimitNames } from '@callsign/contract/sending-limits'
+import type { SendingLimitName } from '@callsign/contract/sending-limits'
 import { addressKey } from '@callsign/mail/mail-address'
 import { ApiError } from '../../../core/errors.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import { effectiveLimits, type LimitDefaults } from '../../account/organizations/model.ts'
+import { type LimitDefaults, limitInForce } from '../../account/organizations/model.ts'
 
 export type LimitScope = 'identity' | 'key' | 'organization'
 
@@ -36,19 +36,27 @@ type Reached = { name: SendingLimitName; scope: LimitScope; max: number; left: n
 
 const scopes = ['identity', 'key', 'organization'] as const
 
-/** The limits in force of the subjects that a message counts for. */
-function subjectsOf({ owner, keyId }: CountedMessage, defaults: LimitDefaults) {
-  const ids = { identity: owner.identityId, key: keyId, organization: owner.organizationId }
-  return scopes.flatMap((scope) => {
-    const subject = ids[scope]
-    return subject === null ? [] : [{ scope, subject, limits: effectiveLimits(owner.limits[scope], defaults[scope]) }]
-  })
+const countedLimits = Object.keys(windowUnits) as CountedLimit[]
+
+/** The key, identity or organization that a message counts for, or null. */
+const subjectOf = (scope: LimitScope, { owner, keyId }: CountedMessage): string | null =>
+  scope === 'identity' ? owner.identityId : scope === 'key' ? keyId : owner.organizationId
+
+/** The limits that are set of those that count messages. Every send passes here, and most have none. */
+function limitsOf(scope: LimitScope, { owner }: CountedMessage, defaults: LimitDefaults): [CountedLimit, number][] {
+  const limits: [CountedLimit, number][] = []
+  for (const name of countedLimits) {
+    const max = limitInForce(owner.limits[scope], defaults[scope], name)
+    if (max !== null) limits.push([name, max])
+  }
+  return limits
 }
 
 /** Throws when a message has more recipients than one message may have. */
 export function checkRecipientsPerMessage(message: CountedMessage, defaults: LimitDefaults): void {
-  for (const { scope, limits } of subjectsOf(message, defaults)) {
-    const max = limits.recipients_per_message
+  for (const scope of scopes) {
+    if (subjectOf(scope, message) === null) continue
+    const max = limitInForce(message.owner.limits[scope], defaults[scope], 'recipients_per_message')
     if (max !== null && message.addresses.length > max)
       throw limitReached({ name: 'recipients_per_message', scope, max, left: max, resetsAt: null }, 0)
   }
@@ -58,20 +66,12 @@ export function checkRecipientsPerMessage(message: CountedMessage, defaults: Lim
 export function chargesOf(messages: CountedMessage[], defaults: LimitDefaults): Charge[] {
   const charges = new Map<string, Charge>()
   for (const message of messages) {
-    for (const { scope, subject, limits } of subjectsOf(message, defaults)) {
-      const set = sendingLimitNames.flatMap((name): [CountedLimit, number][] => {
-        const max = limits[name]
-        return max === null || name === 'recipients_per_message' ? [] : [[name, max]]
-      })
-      if (set.length === 0) continue
-      const charge = charges.get(subject) ?? {
-        organizationId: message.owner.organizationId,
-        scope,
-        subject,
-        limits: set,
-        messages: 0,
-        addresses: new Set<string>(),
-      }
+    for (const scope of scopes) {
+      const subject = subjectOf(scope, message)
+      const limits = subject === null ? [] : limitsOf(scope, message, defaults)
+      if (subject === null || limits.length === 0) continue
+      const organizationId = message.owner.organizationId
+      const charge = charges.get(subject) ?? { organizationId, scope, subject, limits, messages: 0, addresses: new Set<string>() }
       charge.messages++
       for (const address of message.addresses) charge.addresses.add(addressKey(address))
       charges.set(subject, charge)
