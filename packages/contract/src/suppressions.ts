@@ -1,7 +1,7 @@
 // The suppression list holds addresses to which an organization's mail is no longer sent.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 /** The origin of an entry, which is an API request, a hard bounce or a complaint. */
 const sources = ['manual', 'bounce', 'complaint'] as const
@@ -44,6 +44,7 @@ export const listSuppressions = operation({
   scopes: ['rules:read'],
   query: strict({
     email_address: Type.Optional(EmailAddress),
+    id: Type.Optional(id('suppression')),
     source: Type.Optional(SuppressionSource),
     limit: Limit,
     cursor: Cursor,

@@ -1,4 +1,4 @@
-// The agents and custom headers of a webhook, as requests give them.
+// The agents, custom headers and format of a webhook, as requests give them.
 import Type from 'typebox'
 
 export const AgentFilters = Type.Unsafe<string[] | null>({
@@ -13,4 +13,13 @@ export const CustomHeaders = Type.Unsafe<Record<string, string> | null>({
   additionalProperties: { type: 'string', maxLength: 4096 },
   maxProperties: 20,
   description: 'Headers to send with every delivery, such as Authorization. Stored encrypted and never shown.',
+})
+
+/** The shapes of the bodies that a webhook receives. */
+export const webhookFormats = ['callsign', 'resend'] as const
+export type WebhookFormat = (typeof webhookFormats)[number]
+export const Format = Type.Unsafe<WebhookFormat>({
+  type: 'string',
+  enum: [...webhookFormats],
+  description: 'The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of Resend.',
 })

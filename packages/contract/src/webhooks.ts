@@ -5,7 +5,7 @@ import { eventTypes } from './event-types.ts'
 import { Event } from './events.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
-import { AgentFilters, CustomHeaders } from './webhook-inputs.ts'
+import { AgentFilters, CustomHeaders, Format } from './webhook-inputs.ts'
 
 /** Maximum length of an endpoint's URL, in characters. */
 const urlCharactersMax = 2048
@@ -21,6 +21,7 @@ const webhookFields = {
     description: 'Only events of these agents are delivered. Empty for events of the whole organization.',
   }),
   header_names: Type.Array(Type.String(), { description: 'Names of the custom headers. Their values are not shown.' }),
+  format: Format,
   description: nullableString(),
   status: WebhookStatus,
   disabled_reason: nullableString({ description: 'The reason why the server stopped delivering. null unless status is disabled.' }),
@@ -68,6 +69,7 @@ export const createWebhook = operation({
     agent_handle: Type.Optional(AgentFilter),
     agent_handles: Type.Optional(AgentFilters),
     headers: Type.Optional(CustomHeaders),
+    format: Type.Optional(Format),
     description: Type.Optional(Description),
     status: Type.Optional(SettableStatus),
     client_id: Type.Optional(ClientId),

@@ -43,6 +43,8 @@ CREATE TABLE webhooks (
   -- Names of the custom headers, and their JSON, sealed like the secret. The values are never shown.
   header_names text[] NOT NULL DEFAULT '{}',
   headers bytea,
+  -- The shape of the bodies.
+  format text NOT NULL CHECK (format IN ('callsign', 'resend')),
   -- Time of the first failure since the last success. Null after a success.
   failing_since timestamptz,
   client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),

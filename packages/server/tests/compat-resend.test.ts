@@ -1,6 +1,7 @@
 // The SDK of Resend against this server. Each mapped method is checked through our own API, and every other one answers 501.
 import { Resend } from 'resend'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createResend, dataOf } from './harness/resend-sdk.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 let harness: Harness
@@ -9,18 +10,11 @@ beforeAll(async () => {
   harness = await startHarness()
   await harness.createAgent('sales', { display_name: 'Sales' })
   await harness.createAgent('support')
-  resend = new Resend(harness.organizationKey, { baseUrl: `${harness.baseUrl}/compat/resend` })
+  resend = createResend(harness)
 })
 afterAll(() => harness?.stop())
 
 const from = 'Sales <sales@agents.localhost>'
-
-/** The data of a result. Fails with the error of the SDK. */
-async function dataOf<T>(result: Promise<{ data: T | null; error: unknown }>): Promise<NonNullable<T>> {
-  const { data, error } = await result
-  expect(error).toBeNull()
-  return data as NonNullable<T>
-}
 
 describe('emails', () => {
   test('send delivers from the agent of the address, with attachments, and get shows it', async () => {
@@ -120,7 +114,7 @@ describe('emails', () => {
   })
 
   test('an agent key sends as its agent only', async () => {
-    const agent = new Resend(await harness.agentKey('support'), { baseUrl: `${harness.baseUrl}/compat/resend` })
+    const agent = createResend(harness, await harness.agentKey('support'))
     expect((await agent.emails.send({ from, to: 'a@example.com', subject: 'x', text: 'x' })).error?.statusCode).toBeGreaterThanOrEqual(400)
     await dataOf(agent.emails.send({ from: 'support@agents.localhost', to: 'a@example.com', subject: 'x', text: 'x' }))
   })
@@ -139,6 +133,10 @@ test('domains', async () => {
 })
 
 test('API keys', async () => {
+  const sending = await dataOf(resend.apiKeys.create({ name: 'Sender', permission: 'sending_access' }))
+  await dataOf(createResend(harness, sending.token).emails.send({ from, to: 'a@example.com', subject: 'x', text: 'x' }))
+  expect((await createResend(harness, sending.token).domains.list()).error).toMatchObject({ statusCode: 401, name: 'restricted_api_key' })
+  expect((await resend.apiKeys.create({ name: 'x', domain_id: 'dom_1' })).error).toMatchObject({ statusCode: 501 })
   const { id, token } = await dataOf(resend.apiKeys.create({ name: 'CI' }))
   await harness.expectApi(200, 'GET', '/me', { key: token })
   expect((await dataOf(resend.apiKeys.list())).data.map((key) => key.id)).toContain(id)
@@ -154,10 +152,20 @@ test('suppressions', async () => {
   expect(
     ((await dataOf(resend.suppressions.batch.add({ emails: ['b1@example.com', 'b2@example.com'] } as never))) as { data: unknown[] }).data,
   ).toHaveLength(2)
-  expect((await resend.suppressions.get('none@example.com')).error).toMatchObject({ statusCode: 404 })
+  const { id: byId } = await dataOf(resend.suppressions.add({ email: 'byid@example.com' }))
+  expect(await dataOf(resend.suppressions.get(byId))).toMatchObject({ id: byId, email: 'byid@example.com' })
+  await dataOf(resend.suppressions.remove(byId))
+  for (const name of ['none@example.com', byId, 'x'])
+    expect((await resend.suppressions.get(name)).error).toMatchObject({ statusCode: 404, name: 'not_found' })
+  expect((await dataOf(resend.suppressions.batch.remove({ emails: ['b1@example.com', 'b2@example.com'] }))).data).toMatchObject([
+    { object: 'suppression', deleted: true },
+    { deleted: true },
+  ])
+  const { data: left } = await harness.expectApi(200, 'GET', '/suppressions')
+  expect(left.map((one: { email_address: string }) => one.email_address)).toEqual(['gone@example.com'])
 })
 
-/** The methods that this server answers. The tests above check their effects through our own API. */
+/** The methods that this server answers. The tests above, and those of webhooks beside this file, check their effects through our own API. */
 const mapped = [
   'apiKeys.create',
   'apiKeys.list',
@@ -180,9 +188,20 @@ const mapped = [
   'emails.send',
   'suppressions.add',
   'suppressions.batch.add',
+  'suppressions.batch.remove',
   'suppressions.get',
   'suppressions.list',
   'suppressions.remove',
+  'webhooks.create',
+  'webhooks.events.attempts.list',
+  'webhooks.events.get',
+  'webhooks.events.list',
+  'webhooks.events.replay',
+  'webhooks.get',
+  'webhooks.list',
+  'webhooks.remove',
+  'webhooks.rotateSigningSecret',
+  'webhooks.update',
 ]
 
 /** Methods that send a request of another method first, or none. */

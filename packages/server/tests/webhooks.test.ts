@@ -346,6 +346,7 @@ describe('subscriptions', () => {
       agent_handle: 'one',
       agent_handles: ['one'],
       header_names: [],
+      format: 'callsign',
       description: 'Mine',
       status: 'active',
       disabled_reason: null,

@@ -13,12 +13,18 @@ export const suppressionCommands: Command[] = [
     operations: ['listSuppressions'],
     options: {
       address: { type: 'string', value: 'ADDRESS', about: 'Only this address.' },
+      id: { type: 'string', value: 'ID', about: 'Only the entry with this id.' },
       source: { type: 'string', value: 'SOURCE', choices: sources, about: 'manual, bounce or complaint.' },
       ...listOptions,
     },
     async run({ client, output }, values) {
-      const [address, source] = [text(values, 'address'), oneOf(values, 'source', sources)]
-      const query = { ...listQuery(values), ...(address !== undefined && { email_address: address }), ...(source && { source }) }
+      const [address, id, source] = [text(values, 'address'), text(values, 'id'), oneOf(values, 'source', sources)]
+      const query = {
+        ...listQuery(values),
+        ...(address !== undefined && { email_address: address }),
+        ...(id !== undefined && { id }),
+        ...(source && { source }),
+      }
       const page = await (await client()).suppressions.list(query)
       output.result(page, () =>
         table(

@@ -16,6 +16,7 @@ import { type Output, table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
 const statuses = ['active', 'paused'] as const
+const webhookFormats = ['callsign', 'resend'] as const
 
 const fieldOptions: Record<string, Option> = {
   event: { type: 'string', multiple: true, value: 'TYPE', about: "An event type such as email.received, or '*' for all. Repeatable." },
@@ -33,6 +34,10 @@ const fieldOptions: Record<string, Option> = {
   },
   description: { type: 'string', value: 'TEXT', about: 'A note about the endpoint.' },
   status: { type: 'string', value: 'STATUS', choices: statuses, about: 'active, or paused to keep events undelivered.' },
+}
+
+const formatOption: Record<string, Option> = {
+  format: { type: 'string', value: 'FORMAT', choices: webhookFormats, about: 'The shape of the bodies: callsign, or resend.' },
 }
 
 function readFields(values: Values) {
@@ -72,6 +77,7 @@ const shown = (one: Webhook): string =>
     `events       ${one.events.join(', ')}`,
     `agents       ${agentsOf(one)}`,
     `headers      ${one.header_names.join(', ')}`,
+    `format       ${one.format}`,
     `description  ${one.description ?? ''}`,
     `status       ${statusOf(one)}`,
     `created      ${one.created_at}`,
@@ -107,9 +113,11 @@ export const webhookCommands: Command[] = [
     about: 'Creates a webhook and prints its signing secret once. Defaults to all events.',
     example: 'callsign webhooks create https://example.com/hook --event email.received --agent sales',
     operations: ['createWebhook'],
-    options: { ...fieldOptions, ...clientIdOption },
+    options: { ...fieldOptions, ...formatOption, ...clientIdOption },
     async run({ client, output }, values, [url = '']) {
-      showSecret(output, await (await client()).webhooks.create({ url, events: ['*'], ...readFields(values), ...readClientId(values) }))
+      const format = oneOf(values, 'format', webhookFormats)
+      const body = { url, events: ['*'], ...readFields(values), ...(format && { format }), ...readClientId(values) }
+      showSecret(output, await (await client()).webhooks.create(body))
       return 0
     },
   },

@@ -21,7 +21,7 @@ export const eventDetails: Record<string, OperationDetails> = {
   },
   createWebhook: {
     description:
-      'Creates a webhook. Events are sent to `url` as POST requests, signed by the scheme of Standard Webhooks with the returned `secret`. Deliveries that fail are repeated for about a day. The URL must be public, unless the operator allows a private network. Check the signature of every request with `verifyWebhook` of the SDK, or with any library for Standard Webhooks. The same values are in the `svix-*` headers, for receivers that read those. `agent_handles` limits it to some agents. `headers` are sent with every delivery, stored encrypted and never shown: the webhook has their names.',
+      'Creates a webhook. Events are sent to `url` as POST requests, signed by the scheme of Standard Webhooks with the returned `secret`. Deliveries that fail are repeated for about a day. The URL must be public, unless the operator allows a private network. Check the signature of every request with `verifyWebhook` of the SDK, or with any library for Standard Webhooks. The same values are in the `svix-*` headers, for receivers that read those. `agent_handles` limits it to some agents. `headers` are sent with every delivery, stored encrypted and never shown: the webhook has their names. `format` is the shape of the bodies: with `resend`, a receiver that was written for Resend reads them unchanged.',
     keys: 'organization',
     body: { url: 'https://agent.example.com/hooks', events: ['email.received', 'sms.received'], agent_handles: ['sales', 'support'] },
     sdk: 'const { id, secret } = await callsign.webhooks.create($body)',

@@ -221,6 +221,10 @@ class CreatedWebhook(TypedDict):
     """Only events of these agents are delivered. Empty for events of the whole organization."""
     header_names: List[str]
     """Names of the custom headers. Their values are not shown."""
+    format: Literal["callsign", "resend"]
+    """The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of
+    Resend.
+    """
     description: str | None
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
@@ -1660,6 +1664,10 @@ class Webhook(TypedDict):
     """Only events of these agents are delivered. Empty for events of the whole organization."""
     header_names: List[str]
     """Names of the custom headers. Their values are not shown."""
+    format: Literal["callsign", "resend"]
+    """The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of
+    Resend.
+    """
     description: str | None
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
@@ -1693,6 +1701,10 @@ class WebhookWithSecret(TypedDict):
     """Only events of these agents are delivered. Empty for events of the whole organization."""
     header_names: List[str]
     """Names of the custom headers. Their values are not shown."""
+    format: Literal["callsign", "resend"]
+    """The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of
+    Resend.
+    """
     description: str | None
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None

@@ -1,7 +1,9 @@
 // Builds webhooks on the event log.
 import { nowMs } from '../core/clock.ts'
 import { TokenBuckets } from '../edges/api/rate-limit.ts'
+import { toResendEvent } from '../edges/compat/resend/events.ts'
 import { createDeliverer, type Deliverer } from '../features/events/webhooks/jobs.ts'
+import type { BodyFormats } from '../features/events/webhooks/model.ts'
 import { createWebhooks } from '../features/events/webhooks/operations.ts'
 import { webhookRoutes } from '../features/events/webhooks/routes.ts'
 import type { AccountArea } from './account.ts'
@@ -13,6 +15,8 @@ export type WebhookArea = Area & { deliverer: Deliverer }
 /** Test pings of one webhook: this many at once, then one per second. */
 const pingBurst = 60
 
+const formats: BodyFormats = { callsign: (payload) => payload, resend: toResendEvent }
+
 export function createWebhookArea(shared: SharedParts, { accounts, identities }: AccountArea, { events }: EventArea): WebhookArea {
   const { config, db, keyring, web, businessEvents, log } = shared
   const sealKey = keyring.subkey('webhook-secrets')
@@ -21,6 +25,7 @@ export function createWebhookArea(shared: SharedParts, { accounts, identities }:
     accounts,
     events,
     web,
+    formats,
     sealKey,
     retrySeconds: config.webhookRetrySeconds,
     businessEvents,
@@ -29,7 +34,7 @@ export function createWebhookArea(shared: SharedParts, { accounts, identities }:
   events.onCommit(deliverer.wake)
   const pings = new TokenBuckets(1, pingBurst)
   const takePing = (webhookId: string) => pings.take(webhookId, nowMs())
-  const webhooks = createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake: deliverer.wake })
+  const webhooks = createWebhooks({ db, accounts, identities, events, web, formats, sealKey, takePing, wake: deliverer.wake })
   return {
     deliverer,
     routes: webhookRoutes(webhooks),

@@ -2498,6 +2498,7 @@ class Suppressions:
         self,
         *,
         email_address: str | Unset = UNSET,
+        id: str | Unset = UNSET,
         source: Literal["manual", "bounce", "complaint"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
@@ -2513,6 +2514,7 @@ class Suppressions:
                 query=given(
                     {
                         "email_address": email_address,
+                        "id": id,
                         "source": source,
                         "limit": limit,
                         "cursor": cursor,
@@ -3379,6 +3381,7 @@ class Webhooks:
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,
+        format: Literal["callsign", "resend"] | Unset = UNSET,
         description: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
         client_id: str | Unset = UNSET,
@@ -3391,7 +3394,8 @@ class Webhooks:
         the signature of every request with `verifyWebhook` of the SDK, or with any library for
         Standard Webhooks. The same values are in the `svix-*` headers, for receivers that read
         those. `agent_handles` limits it to some agents. `headers` are sent with every delivery,
-        stored encrypted and never shown: the webhook has their names.
+        stored encrypted and never shown: the webhook has their names. `format` is the shape of
+        the bodies: with `resend`, a receiver that was written for Resend reads them unchanged.
         """
         return await self._connection.request(
             Request[CreatedWebhook](
@@ -3404,6 +3408,7 @@ class Webhooks:
                         "agent_handle": agent_handle,
                         "agent_handles": agent_handles,
                         "headers": headers,
+                        "format": format,
                         "description": description,
                         "status": status,
                         "client_id": client_id,

@@ -3,15 +3,18 @@ import type { ErrorCode } from '@callsign/contract/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../../../core/errors.ts'
 import { CallFailure, createApiCall } from '../api-calls.ts'
-import { accountRoutes } from './account.ts'
+import { keyRoutes } from './api-keys.ts'
+import { domainRoutes } from './domains.ts'
 import { emailRoutes } from './emails.ts'
 import { ResendFailure, type ResendRoute } from './route.ts'
+import { suppressionRoutes } from './suppressions.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 export const resendPath = '/compat/resend'
 
 const bodyBytesUsual = 1024 * 1024
 
-export const resendRoutes: readonly ResendRoute[] = [...emailRoutes, ...accountRoutes]
+export const resendRoutes: readonly ResendRoute[] = [...emailRoutes, ...domainRoutes, ...keyRoutes, ...suppressionRoutes, ...webhookRoutes]
 
 type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }
 

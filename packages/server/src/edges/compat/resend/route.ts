@@ -11,7 +11,7 @@ export type ResendRequest = {
 }
 
 export type ResendRoute = {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base address, with parameters as `:name`. */
   path: string
   bodyBytesMax?: number
@@ -61,3 +61,6 @@ export function listField(body: ResendRequest['body'], name: string): string[] |
     throw new ResendFailure(422, 'validation_error', `The \`${name}\` field must be a string or a list of strings.`)
   return list
 }
+
+/** True unless a field is missing or null. */
+export const isGiven = (value: unknown): boolean => value !== undefined && value !== null

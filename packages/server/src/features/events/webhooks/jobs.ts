@@ -16,7 +16,7 @@ import { openHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { createEndpointHealth } from './endpoint-health.ts'
 import { createEventBodies } from './event-bodies.ts'
-import { type Attempt, attemptTimeoutMs, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
+import { type Attempt, attemptTimeoutMs, type BodyFormats, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
 import { QueueSlots, type Slot } from './queue-slots.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
@@ -26,6 +26,7 @@ type Parts = {
   accounts: Accounts
   events: Events
   web: GuardedPost
+  formats: BodyFormats
   /** Opens the signing secrets. */
   sealKey: Buffer
   /** Delays between attempts, in seconds. */
@@ -59,10 +60,10 @@ export interface Deliverer {
   sweep(): Promise<void>
 }
 
-export function createDeliverer({ db, accounts, events, web, sealKey, retrySeconds, businessEvents, log }: Parts): Deliverer {
+export function createDeliverer({ db, accounts, events, web, formats, sealKey, retrySeconds, businessEvents, log }: Parts): Deliverer {
   const slots = new QueueSlots<Claim>()
   const open = new Set<Promise<void>>()
-  const bodies = createEventBodies(events.payloadOf)
+  const bodies = createEventBodies(events.payloadOf, formats)
   const health = createEndpointHealth(db, accounts)
   let state: 'idle' | 'running' | 'stopping' = 'idle'
   let isDelivering = false
@@ -184,7 +185,7 @@ export function createDeliverer({ db, accounts, events, web, sealKey, retrySecon
     let verdict: Verdict
     let durationMs: number
     try {
-      const body = await bodies.bodyOf(event, !target.has_agents)
+      const body = await bodies.bodyOf(event, !target.has_agents, target.format)
       const headers = { ...target.headers, 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
       const result = await web.post(target.url, { headers, body, timeoutMs: attemptTimeoutMs, snippetBytesMax, keepAlive: true })
       durationMs = result.durationMs

@@ -1,7 +1,9 @@
 // The webhook and its deliveries: rows, states, the schedule, and the views that the API gives of them.
+import type { WebhookFormat } from '@callsign/contract/webhook-inputs'
 import type { Delivery, DeliveryAttempt, DeliveryStatus, Webhook } from '@callsign/contract/webhooks'
 import type { Static } from 'typebox'
 import type { PostResult } from '../../../core/web.ts'
+import type { Payload } from '../log/model.ts'
 
 export type WebhookRow = {
   id: string
@@ -11,6 +13,7 @@ export type WebhookRow = {
   /** Empty for a webhook of the whole organization. */
   agent_handles: string[]
   header_names: string[]
+  format: WebhookFormat
   description: string | null
   status: 'active' | 'paused' | 'disabled'
   disabled_reason: string | null
@@ -18,6 +21,9 @@ export type WebhookRow = {
   created_at: Date
   updated_at: Date
 }
+
+/** Writes the body of an event, by the format of the webhook. */
+export type BodyFormats = Record<WebhookFormat, (payload: Payload) => unknown>
 
 /** An agent whose events a webhook receives. */
 export type WebhookAgent = { handle: string; identityId: string }
@@ -126,6 +132,7 @@ export function toWebhook(row: WebhookRow): Static<typeof Webhook> {
     agent_handle: row.agent_handles.length === 1 ? (row.agent_handles[0] as string) : null,
     agent_handles: row.agent_handles,
     header_names: row.header_names,
+    format: row.format,
     description: row.description,
     status: row.status,
     disabled_reason: row.disabled_reason,

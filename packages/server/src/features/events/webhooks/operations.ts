@@ -1,5 +1,6 @@
 // Operations on webhooks: subscriptions, the test ping, the delivery log and replays.
 import { randomBytes } from 'node:crypto'
+import type { WebhookFormat } from '@callsign/contract/webhook-inputs'
 import { formatSecret } from '@callsign/contract/webhook-signature'
 import {
   type CreatedWebhook,
@@ -28,7 +29,7 @@ import type { Events } from '../log/operations.ts'
 import { openHeaders, sealHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { findAgents, type WebhookFields } from './fields.ts'
-import { eventTypesOf, judge, originOf, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './model.ts'
+import { type BodyFormats, eventTypesOf, judge, originOf, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './model.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
 
@@ -36,7 +37,7 @@ export interface Webhooks {
   /** `POST /webhooks`. */
   createWebhook(
     call: Call,
-    body: WebhookFields & { url: string; events: string[]; client_id?: string },
+    body: WebhookFields & { url: string; events: string[]; client_id?: string; format?: WebhookFormat },
   ): Promise<Static<typeof CreatedWebhook>>
   /** `GET /webhooks`: newest first. */
   listWebhooks(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Webhook>>>
@@ -72,6 +73,7 @@ type Parts = {
   identities: Identities
   events: Events
   web: GuardedPost
+  formats: BodyFormats
   sealKey: Buffer
   /** Takes one test ping from the rate limit of a webhook. Returns 0, or the milliseconds to wait. */
   takePing: (webhookId: string) => number
@@ -82,9 +84,7 @@ type Parts = {
 const webhooksMax = 1000
 const secretBytes = 32
 
-export function createWebhooks({ db, accounts, identities, events, web, sealKey, takePing, wake }: Parts): Webhooks {
-  const noWebhook = () => notFound('webhook')
-
+export function createWebhooks({ db, accounts, identities, events, web, formats, sealKey, takePing, wake }: Parts): Webhooks {
   function checkUrl(url: string): string {
     const problem = web.findUrlProblem(url)
     if (problem) throw invalid('/url', problem.message)
@@ -93,7 +93,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
 
   async function requireWebhook(caller: Caller, id: string) {
     const row = await store.findWebhook(db, caller.organizationId, id)
-    if (!row) throw noWebhook()
+    if (!row) throw notFound('webhook')
     return row
   }
 
@@ -112,6 +112,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
         agent_handles: agents.map(({ handle }) => handle).toSorted(),
         header_names: headers.names,
         headers: headers.sealed,
+        format: body.format ?? ('callsign' as const),
         description: body.description ?? null,
         status: body.status ?? ('active' as const),
         client_id: body.client_id ?? null,
@@ -155,7 +156,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       }
       return call.transact(async (tx) => {
         const row = await store.updateWebhook(tx, organizationId, id, change)
-        if (!row) throw noWebhook()
+        if (!row) throw notFound('webhook')
         requireSubscriptionScopes(call.caller, row.event_types)
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.updated', id, { fields: Object.keys(body) })
         if (change.status === 'active') tx.afterCommit(() => wake([id]))
@@ -167,7 +168,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       const { organizationId } = call.caller
       return call.transact(async (tx) => {
         const deleted = await store.deleteWebhook(tx, organizationId, id, now())
-        if (!deleted) throw noWebhook()
+        if (!deleted) throw notFound('webhook')
         if (deleted.isNew) await accounts.audit(tx, organizationId, actorOf(call), 'webhook.deleted', id)
         return { id, deleted: true as const }
       })
@@ -178,7 +179,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
       const secret = randomBytes(secretBytes)
       return call.transact(async (tx) => {
         const row = await store.rotateSecret(tx, organizationId, id, sealSecret(sealKey, id, secret), now())
-        if (!row) throw noWebhook()
+        if (!row) throw notFound('webhook')
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.secret_rotated', id)
         return { ...toWebhook(row), secret: formatSecret(secret) }
       })
@@ -193,7 +194,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
           headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) },
         })
       const target = (await store.findEndpoints(db, [id])).get(id)
-      if (!target) throw noWebhook()
+      if (!target) throw notFound('webhook')
       const at = now()
       const eventId = newId('event')
       const data = { webhook_id: id, message: 'This is a test event. Your endpoint has received it.' }
@@ -207,7 +208,7 @@ export function createWebhooks({ db, accounts, identities, events, web, sealKey,
         data,
         created_at: at,
       }
-      const body = Buffer.from(JSON.stringify(await events.payloadOf(ping, false)))
+      const body = Buffer.from(JSON.stringify(formats[row.format](await events.payloadOf(ping, false))))
       const secrets = target.secrets.map((sealed) => openSecret(sealKey, id, sealed))
       const own = openHeaders(sealKey, id, target.headers)
       const headers = { ...own, 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }

@@ -1,9 +1,10 @@
 // The SQL of subscriptions.
+import type { WebhookFormat } from '@callsign/contract/webhook-inputs'
 import type { PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import { secretOverlapMs, type WebhookAgent, type WebhookRow } from './model.ts'
 
-const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.description, w.status, w.disabled_reason, w.client_id, w.created_at,
+const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.format, w.description, w.status, w.disabled_reason, w.client_id, w.created_at,
   w.updated_at, ARRAY(SELECT a.agent_handle FROM webhook_agents a WHERE a.webhook_id = w.id ORDER BY a.agent_handle) AS agent_handles`
 
 /** Limit of retired secrets that still sign. The oldest is dropped first. */
@@ -14,8 +15,8 @@ export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'updated_at'> & { 
 /** Inserts a webhook. False when the organization has `countMax` already. */
 export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `INSERT INTO webhooks (id, organization_id, url, event_types, header_names, headers, description, status, secret, created_at, updated_at, client_id)
-      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $12
+    text: `INSERT INTO webhooks (id, organization_id, url, event_types, header_names, headers, description, status, secret, created_at, updated_at, client_id, format)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $12, $13
       WHERE (SELECT count(*) FROM webhooks WHERE organization_id = $2 AND deleted_at IS NULL) < $11`,
     values: [
       row.id,
@@ -30,6 +31,7 @@ export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): 
       row.created_at,
       countMax,
       row.client_id,
+      row.format,
     ],
   })
   return rowCount === 1
@@ -146,6 +148,7 @@ export type EndpointRow = {
   /** False for a webhook of the whole organization. */
   has_agents: boolean
   url: string
+  format: WebhookFormat
   secrets: Buffer[]
   /** Sealed custom headers. */
   headers: Buffer | null
@@ -155,7 +158,7 @@ export type EndpointRow = {
 export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string, EndpointRow>> {
   const { rows } = await sql.query<EndpointRow>({
     name: 'find-endpoints',
-    text: `SELECT id, organization_id, cardinality(identity_ids) > 0 AS has_agents, url, headers, failing_since,
+    text: `SELECT id, organization_id, cardinality(identity_ids) > 0 AS has_agents, url, format, headers, failing_since,
         ARRAY[secret] || ARRAY(SELECT old FROM unnest(old_secrets, old_secrets_until) AS o (old, until) WHERE until > now()) AS secrets
       FROM webhooks WHERE id = ANY($1) AND deleted_at IS NULL`,
     values: [ids],

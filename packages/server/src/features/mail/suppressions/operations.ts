@@ -68,6 +68,7 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
       const filter = {
         emailAddress: query.email_address === undefined ? null : addressKey(query.email_address),
         source: query.source ?? null,
+        id: query.id ?? null,
       }
       return toPage(await store.listSuppressions(db, caller.organizationId, filter, page), page.limit, (row) => row.id, toSuppression)
     },

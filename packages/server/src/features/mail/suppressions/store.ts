@@ -31,7 +31,7 @@ export async function upsertSuppressions(sql: Sql, rows: SuppressionRow[], isRea
   return stored
 }
 
-export type SuppressionFilter = { emailAddress: string | null; source: SuppressionSource | null }
+export type SuppressionFilter = { emailAddress: string | null; source: SuppressionSource | null; id: string | null }
 
 export async function listSuppressions(
   sql: Sql,
@@ -41,8 +41,8 @@ export async function listSuppressions(
 ): Promise<SuppressionRow[]> {
   const { rows } = await sql.query<SuppressionRow>({
     text: `SELECT ${columns} FROM suppressions WHERE organization_id = $1 AND removed_at IS NULL AND id < ${before('$2')}
-      AND ($4::text IS NULL OR email_address = $4) AND ($5::text IS NULL OR source = $5) ORDER BY id DESC LIMIT $3`,
-    values: [organizationId, page.cursor, page.limit + 1, filter.emailAddress, filter.source],
+      AND ($4::text IS NULL OR email_address = $4) AND ($5::text IS NULL OR source = $5) AND ($6::text IS NULL OR id = $6) ORDER BY id DESC LIMIT $3`,
+    values: [organizationId, page.cursor, page.limit + 1, filter.emailAddress, filter.source, filter.id],
   })
   return rows
 }
