@@ -3,7 +3,18 @@ import Type from 'typebox'
 import { id, Timestamp } from './schema.ts'
 import { waitFields } from './waits.ts'
 
+/** Folders that a list of messages can be limited to. */
+export const messageFolders = ['inbox', 'archive', 'spam', 'trash', 'sent'] as const
+
 export const listFilters = {
+  folder: Type.Optional(
+    Type.Unsafe<(typeof messageFolders)[number]>({
+      type: 'string',
+      enum: [...messageFolders],
+      description:
+        'inbox, archive and spam list the messages of threads in that folder, received and sent. sent lists every sent message, and trash every trashed message. Without it, only the trash is left out.',
+    }),
+  ),
   from: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Part of the sender address or name.' })),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address.' })),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),

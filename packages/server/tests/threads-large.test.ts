@@ -1,8 +1,8 @@
 // Lists of threads beside very many others. Counts the rows that PostgreSQL reads for a page.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Sql, Statement } from '../src/core/sql.ts'
 import { listThreads, type ThreadFilter } from '../src/features/mail/messages/thread-list-store.ts'
+import { countRowsRead } from './harness/plan.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 const count = 60_000
@@ -34,27 +34,12 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => harness?.stop())
 
-type Plan = { 'Actual Rows': number; 'Actual Loops': number; 'Rows Removed by Filter'?: number; 'Relation Name'?: string; Plans?: Plan[] }
-const readBy = (plan: Plan): number =>
-  (plan['Relation Name'] ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] : 0) +
-  (plan.Plans ?? []).reduce((sum, one) => sum + readBy(one), 0)
-
-/** Runs the statements of a list with a generic plan, which prepared statements get, and adds up the rows that they read. */
+/** Lists threads, and counts the rows that PostgreSQL reads. */
 async function list(mailboxId: string | null, filter: ThreadFilter, cursor: string | null = null) {
-  let read = 0
-  const explained: Sql = {
-    query: <R>(statement: Statement) =>
-      harness.db.transact(async (tx) => {
-        const { rows } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
-          ...statement,
-          text: `EXPLAIN (ANALYZE, FORMAT JSON) ${statement.text}`,
-        })
-        read += readBy((rows[0] as (typeof rows)[0])['QUERY PLAN'][0].Plan)
-        return tx.query<R>(statement)
-      }),
-  }
-  const found = await listThreads(explained, { ...scope, mailboxId }, filter, { limit: 50, cursor })
-  return { count: found.rows.length, resumeAt: found.resumeAt, read, lastPosition: found.rows.at(-1)?.position ?? null }
+  const { result, rowsRead } = await countRowsRead(harness.db, (sql) =>
+    listThreads(sql, { ...scope, mailboxId }, filter, { limit: 50, cursor }),
+  )
+  return { count: result.rows.length, resumeAt: result.resumeAt, read: rowsRead, lastPosition: result.rows.at(-1)?.position ?? null }
 }
 
 const filters: [string, ThreadFilter, number][] = [

@@ -7,6 +7,7 @@ import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 
 const directions = ['inbound', 'outbound'] as const
+const folders = ['inbox', 'archive', 'spam', 'trash', 'sent'] as const
 const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed'] as const
 
 /** The state that matters to a person: unread or not for received mail, the delivery for sent mail. */
@@ -38,6 +39,7 @@ export async function messageTable(client: Callsign, output: Output, messages: M
 
 const filterOptions: Record<string, Option> = {
   trash: { type: 'boolean', about: 'The trash of one mailbox.' },
+  folder: { type: 'string', value: 'FOLDER', choices: folders, about: `Only mail of one mailbox in this folder: ${folders.join(', ')}.` },
   unread: { type: 'boolean', about: 'Only unread mail of one mailbox.' },
   direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only inbound or outbound mail of one mailbox.' },
   status: {
@@ -55,9 +57,11 @@ const filterOptions: Record<string, Option> = {
 function readFilters(values: Values) {
   const [label, from, subject] = [text(values, 'label'), text(values, 'from'), text(values, 'subject')]
   const [direction, status] = [oneOf(values, 'direction', directions), oneOf(values, 'status', statuses)]
+  const folder = oneOf(values, 'folder', folders)
   return {
     ...(values.trash === true && { is_trashed: true }),
     ...(values.unread === true && { is_read: false, direction: 'inbound' as const }),
+    ...(folder && { folder }),
     ...(direction && { direction }),
     ...(status && { status }),
     ...(label !== undefined && { label }),

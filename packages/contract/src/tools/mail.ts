@@ -1,6 +1,7 @@
 // Tools that read and search mail, and wait for it.
 import Type from 'typebox'
 import { downloadAttachment } from '../attachments.ts'
+import { messageFolders } from '../message-filters.ts'
 import { getMessage, listMessages, searchMessages, updateMessage, waitForMessage } from '../messages.ts'
 import { getThread } from '../threads.ts'
 import {
@@ -31,9 +32,10 @@ export const mailTools = [
     name: 'mail_list',
     title: 'List mail',
     description:
-      'Lists the messages of the mailbox, newest first, each with a short text. Filter by unread, sender, subject or label. Use mail_get for the whole text.',
+      'Lists the messages of the mailbox, newest first, each with a short text. Filter by unread, folder, sender, subject or label. Use mail_get for the whole text.',
     input: Type.Object({
       unread: Type.Optional(Type.Boolean({ description: 'true lists unread messages only.' })),
+      folder: Type.Optional(Type.Union(messageFolders.map((one) => Type.Literal(one)))),
       direction: Type.Optional(Type.Union([Type.Literal('inbound'), Type.Literal('outbound')])),
       from: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the sender.' })),
       subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),

@@ -1,28 +1,11 @@
 // Lists one mailbox by any filters: newest first, in a time independent of the mailbox's size where an index covers the filters.
-import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
+import { type Conditions, type MessageFilter, toConditions } from './filter-conditions-store.ts'
+import { listByFolder } from './folder-store.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
-import { currentThread } from './thread-store.ts'
 import { askPartitions, expectedHits } from './time-partitions.ts'
-
-export type MessageFilter = {
-  is_read?: boolean | undefined
-  is_starred?: boolean | undefined
-  /** Lists the trash instead of the other messages. */
-  is_trashed?: boolean | undefined
-  direction?: 'inbound' | 'outbound' | undefined
-  status?: string | undefined
-  label?: string | undefined
-  flag?: string | undefined
-  from?: string | undefined
-  to?: string | undefined
-  subject?: string | undefined
-  after?: Date | undefined
-  before?: Date | undefined
-  thread_id?: string | undefined
-}
 
 /** Messages that are scanned before an index is used. Frequent values fill a page from these. */
 const firstWalked = 500
@@ -55,6 +38,9 @@ export async function listByFilter(
     walked += count
     count = Math.min(count * 4, walkedMax)
     cursor = lastId
+    // A scan of a few thousand fills a page unless the folder's messages are rare among the next ones.
+    if (conditions.places !== null && walked > firstWalked)
+      return [...rows, ...(await listByFolder(sql, conditions, conditions.places, lastId, wanted - rows.length))]
     if (conditions.indexed === null) continue
     firstId ??= step.firstId
     const stretch = { hits: rows.length, firstId, lastId }
@@ -78,83 +64,6 @@ export async function hasPartsIndex(sql: Sql): Promise<boolean> {
   const { rows } = await sql.query<{ is_there: boolean }>({ text: `SELECT to_regclass('messages_parts') IS NOT NULL AS is_there` })
   return rows[0]?.is_there === true
 }
-
-const recipients = 'm.to_addresses || m.cc_addresses || m.bcc_addresses'
-/** The recipients as the index stores them. */
-const foldedRecipients = `CASE WHEN cardinality(${recipients}) = 1 THEN ARRAY[lower((${recipients})[1])] ELSE folded_addresses(${recipients}) END`
-
-/** Filters as SQL. Each part is empty or begins with ` AND `. */
-type Conditions = {
-  /** $1 is the mailbox, $2 the cursor and $3 the number of rows. The conditions use $4 and later. */
-  values: unknown[]
-  /** Limits the scan, by the time in ids, and by columns that have a partial index or the same value in most rows. */
-  scope: string
-  /** Conditions that few of the scanned messages may meet. */
-  sought: string
-  /** The same conditions in the form of an index by mailbox and partition. Null without such an index. */
-  indexed: string | null
-  /** The part of the scope that ends the scan. */
-  reach: string
-}
-
-function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boolean): Conditions {
-  const values: unknown[] = [mailboxId, null, null]
-  const parameter = (value: unknown): string => `$${values.push(value)}`
-  const pieces = { reach: '', scope: '', sought: '', indexed: '' }
-  const add = <T>(piece: keyof typeof pieces, value: T | undefined, condition: (parameter: string) => string) => {
-    if (value !== undefined) pieces[piece] += ` AND ${condition(parameter(value))}`
-  }
-  const say = (piece: keyof typeof pieces, isSaid: boolean, condition: string) => {
-    if (isSaid) pieces[piece] += ` AND ${condition}`
-  }
-  const contains = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
-  const isQuarantined = filter.status === 'quarantined'
-  // A literal, like the flags below: the planner does not match a parameter to a partial index.
-  if (filter.is_trashed) pieces.reach += ' AND m.trashed_at IS NOT NULL'
-  else pieces.reach += isQuarantined ? ' AND m.is_quarantined' : ' AND NOT m.is_hidden'
-  // Ids begin with their time, so these bounds keep newer and older messages out of the scan.
-  add('reach', filter.after && firstId('message', filter.after.getTime() - idTimeApartMs), (p) => `m.id >= ${p}`)
-  add('scope', filter.before && firstId('message', filter.before.getTime() + idTimeApartMs), (p) => `m.id < ${p}`)
-  add('scope', filter.after, (p) => `m.created_at > ${p}`)
-  add('scope', filter.before, (p) => `m.created_at < ${p}`)
-  // Literals, also for the second half of the flags, because the planner does not match a parameter to a partial index.
-  say('scope', filter.is_read !== undefined, filter.is_read ? 'm.is_read' : 'NOT m.is_read')
-  say('scope', filter.is_starred !== undefined, filter.is_starred ? 'm.is_starred' : 'NOT m.is_starred')
-  const isStatusOfOutbound = filter.status !== undefined && filter.status !== 'received' && !isQuarantined
-  say('scope', filter.direction === 'inbound', `m.direction = 'inbound'`)
-  say('scope', filter.direction === 'outbound' || isStatusOfOutbound, `m.direction = 'outbound'`)
-  if (!isQuarantined) add('scope', filter.status, (p) => `m.status = ${p}`)
-  add(
-    'scope',
-    filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }]),
-    (p) => `m.flags @> ${p}::jsonb AND m.flags <> '[]'`,
-  )
-  add('scope', filter.thread_id, (p) => `m.thread_id = ${currentThread(p)}`)
-  add('sought', filter.label, (p) => {
-    pieces.indexed += ` AND m.labels @> ARRAY[${p}]::text[] AND m.labels <> '{}'`
-    return `${p} = ANY(m.labels)`
-  })
-  add('sought', filter.to?.toLowerCase(), (p) => {
-    pieces.indexed += ` AND (${foldedRecipients}) @> ARRAY[${p}]::text[]`
-    return `${p} = ANY(SELECT lower(a) FROM unnest(${recipients}) a)`
-  })
-  add('sought', contains(filter.from), (p) => {
-    const exact = `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`
-    pieces.indexed += ` AND (m.from_address || E'\\n' || m.from_name) ILIKE ${p} AND ${exact}`
-    return exact
-  })
-  add('sought', contains(filter.subject), (p) => {
-    const exact = `m.subject ILIKE ${p}`
-    pieces.indexed += ` AND ${exact}`
-    return exact
-  })
-  const isIndexed = filter.label !== undefined || filter.to !== undefined || isInParts
-  const { reach, scope, sought, indexed } = pieces
-  return { values, reach, scope: reach + scope, sought, indexed: isIndexed ? indexed : null }
-}
-
-/** Generous limit of the difference between the time in a message's id and its `created_at`, which are set together. */
-const idTimeApartMs = 10 * 60_000
 
 /** Condition for messages of the scope below the cursor. */
 async function listScope(sql: Sql, { values, scope }: Conditions, cursor: string | null, limit: number): Promise<MessageRow[]> {

@@ -1,0 +1,139 @@
+// The filters of a list of messages as SQL.
+import { firstId } from '@callsign/contract/ids'
+import { currentThread } from './thread-store.ts'
+
+export type MessageFilter = {
+  is_read?: boolean | undefined
+  is_starred?: boolean | undefined
+  /** Lists the trash instead of the other messages. */
+  is_trashed?: boolean | undefined
+  /** Folders of threads, and the folders of messages: sent (every outbound message) and trash. */
+  folder?: 'inbox' | 'archive' | 'spam' | 'sent' | 'trash' | undefined
+  direction?: 'inbound' | 'outbound' | undefined
+  status?: string | undefined
+  label?: string | undefined
+  flag?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  subject?: string | undefined
+  after?: Date | undefined
+  before?: Date | undefined
+  thread_id?: string | undefined
+}
+
+const recipients = 'm.to_addresses || m.cc_addresses || m.bcc_addresses'
+/** The recipients as the index stores them. */
+const foldedRecipients = `CASE WHEN cardinality(${recipients}) = 1 THEN ARRAY[lower((${recipients})[1])] ELSE folded_addresses(${recipients}) END`
+
+/** Threads of one folder. `isUnread` leaves out threads without an unread message, and `from` threads whose latest message has a lower id. */
+export type ThreadPlaces = { folder: string; isUnread: boolean; from: string }
+
+/** Filters as SQL. Each part is empty or begins with ` AND `. */
+export type Conditions = {
+  /** $1 is the mailbox, $2 the cursor and $3 the number of rows. The conditions use $4 and later. */
+  values: unknown[]
+  /** Limits the scan, by the time in ids, and by columns that have a partial index or the same value in most rows. */
+  scope: string
+  /** Conditions that few of the scanned messages may meet. */
+  sought: string
+  /** The same conditions in the form of an index by mailbox and partition. Null without such an index. */
+  indexed: string | null
+  /** The part of the scope that ends the scan. */
+  reach: string
+  /** The threads whose index finds the rest. Null when the scan, or another index, finds it sooner. */
+  places: ThreadPlaces | null
+}
+
+/** Generous limit of the difference between the time in a message's id and its `created_at`, which are set together. */
+const idTimeApartMs = 10 * 60_000
+
+/** Folders that threads are sorted into. The others are conditions on the message alone. */
+const placedFolders = ['inbox', 'archive', 'spam'] as const
+const placedFolderOf = (filter: MessageFilter) => placedFolders.find((one) => one === filter.folder)
+
+/** Conditions of one part, and the parameters of all parts. */
+type Part = { text: string; values: unknown[] }
+
+function add<T>(part: Part, value: T | undefined, condition: (parameter: string) => string): void {
+  if (value !== undefined) part.text += ` AND ${condition(`$${part.values.push(value)}`)}`
+}
+
+/** `isInParts` is true when the trigram index can find the sender or the subject. */
+export function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boolean): Conditions {
+  const values: unknown[] = [mailboxId, null, null]
+  const reach = toReach(values, filter)
+  const scope = reach + toScope(values, filter)
+  const { sought, indexed } = toSought(values, filter)
+  const isIndexed = filter.label !== undefined || filter.to !== undefined || isInParts
+  return { values, reach, scope, sought, indexed: isIndexed ? indexed : null, places: placesOf(filter) }
+}
+
+function toReach(values: unknown[], filter: MessageFilter): string {
+  // Literals: the planner does not match a parameter to a partial index.
+  const shown = filter.status === 'quarantined' ? ' AND m.is_quarantined' : ' AND NOT m.is_hidden'
+  const reach: Part = { text: filter.is_trashed || filter.folder === 'trash' ? ' AND m.trashed_at IS NOT NULL' : shown, values }
+  // Ids begin with their time, so these bounds keep newer and older messages out of the scan.
+  add(reach, filter.after && firstId('message', filter.after.getTime() - idTimeApartMs), (p) => `m.id >= ${p}`)
+  return reach.text
+}
+
+function toScope(values: unknown[], filter: MessageFilter): string {
+  const scope: Part = { text: '', values }
+  // Literals, also for the second half of the flags, because the planner does not match a parameter to a partial index.
+  const say = (isSaid: boolean, condition: string) => {
+    if (isSaid) scope.text += ` AND ${condition}`
+  }
+  const isQuarantined = filter.status === 'quarantined'
+  add(scope, filter.before && firstId('message', filter.before.getTime() + idTimeApartMs), (p) => `m.id < ${p}`)
+  add(scope, filter.after, (p) => `m.created_at > ${p}`)
+  add(scope, filter.before, (p) => `m.created_at < ${p}`)
+  say(filter.is_read !== undefined, filter.is_read ? 'm.is_read' : 'NOT m.is_read')
+  say(filter.is_starred !== undefined, filter.is_starred ? 'm.is_starred' : 'NOT m.is_starred')
+  const isStatusOfOutbound = filter.status !== undefined && filter.status !== 'received' && !isQuarantined
+  say(filter.direction === 'inbound', `m.direction = 'inbound'`)
+  say(filter.direction === 'outbound' || filter.folder === 'sent' || isStatusOfOutbound, `m.direction = 'outbound'`)
+  if (!isQuarantined) add(scope, filter.status, (p) => `m.status = ${p}`)
+  const flagged = filter.flag === undefined ? undefined : JSON.stringify([{ type: filter.flag }])
+  add(scope, flagged, (p) => `m.flags @> ${p}::jsonb AND m.flags <> '[]'`)
+  add(scope, filter.thread_id, (p) => `m.thread_id = ${currentThread(p)}`)
+  return scope.text
+}
+
+const toPattern = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
+
+function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string } {
+  const sought: Part = { text: '', values }
+  let indexed = ''
+  add(sought, filter.label, (p) => {
+    indexed += ` AND m.labels @> ARRAY[${p}]::text[] AND m.labels <> '{}'`
+    return `${p} = ANY(m.labels)`
+  })
+  add(sought, placedFolderOf(filter), (p) => {
+    // A subquery per row: the planner would otherwise read every thread of the mailbox for a join.
+    const exact = `(SELECT t.folder FROM threads t WHERE t.id = m.thread_id) = ${p}`
+    indexed += ` AND ${exact}`
+    return exact
+  })
+  add(sought, filter.to?.toLowerCase(), (p) => {
+    indexed += ` AND (${foldedRecipients}) @> ARRAY[${p}]::text[]`
+    return `${p} = ANY(SELECT lower(a) FROM unnest(${recipients}) a)`
+  })
+  add(sought, toPattern(filter.from), (p) => {
+    const exact = `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`
+    indexed += ` AND (m.from_address || E'\\n' || m.from_name) ILIKE ${p} AND ${exact}`
+    return exact
+  })
+  add(sought, toPattern(filter.subject), (p) => {
+    const exact = `m.subject ILIKE ${p}`
+    indexed += ` AND ${exact}`
+    return exact
+  })
+  return { sought: sought.text, indexed }
+}
+
+/** The threads of the folder. Null when another filter may leave few of their messages. */
+function placesOf({ is_read, is_trashed, direction: _direction, folder, after, before: _before, ...others }: MessageFilter) {
+  const placed = placedFolders.find((one) => one === folder)
+  if (placed === undefined || is_trashed || Object.values(others).some((value) => value !== undefined)) return null
+  return { folder: placed, isUnread: is_read === false, from: after ? firstId('message', after.getTime() - idTimeApartMs) : '' }
+}
