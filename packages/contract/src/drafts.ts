@@ -219,6 +219,18 @@ export const listDraftVersions = operation({
   reply: page(DraftVersion),
 })
 
+export const getDraftMessage = operation({
+  id: 'getDraftMessage',
+  method: 'GET',
+  path: `${draftsPath}/{draft_id}/message`,
+  summary: 'Gets the message that a draft became when it was sent, for example at its scheduled time.',
+  tag: 'Drafts',
+  scopes: ['drafts:read'],
+  params: draftParams,
+  status: 200,
+  reply: Type.Object({ draft_id: Type.String(), message_id: Type.String(), sent_at: Timestamp }, { $id: 'DraftMessage' }),
+})
+
 export const rejectDraft = operation({
   id: 'rejectDraft',
   method: 'POST',

@@ -57,6 +57,11 @@ export class Drafts {
     return this.#connection.request({ method: 'DELETE', path: path`/mailboxes/${mailbox}/drafts/${id}`, options })
   }
 
+  /** The message that a draft became when it was sent. Rejects with 404 `not_found` before that. */
+  message(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.getDraftMessage>> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/message`, options })
+  }
+
   /** Earlier versions, newest first. The server keeps the last 20. */
   versions(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.listDraftVersions>> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/versions`, options })

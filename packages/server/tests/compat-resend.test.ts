@@ -96,14 +96,30 @@ describe('emails', () => {
   })
 
   test.each([
-    [{ from: 'nobody@agents.localhost', to: 'a@example.com', subject: 'x', text: 'x' }, 404, 'not_found'],
+    [{ from: 'nobody@agents.localhost', to: 'a@example.com', subject: 'x', text: 'x' }, 403, 'invalid_from_address'],
     [{ from, to: 'a@example.com', subject: 'x' }, 422, 'missing_required_field'],
     [{ from, to: 'not an address', subject: 'x', text: 'x' }, 422, 'validation_error'],
-    [{ from, to: 'a@example.com', subject: 'x', text: 'x', scheduledAt: 'in 1 min' }, 501, 'application_error'],
+    [{ from, to: 'a@example.com', subject: 'x', text: 'x', scheduledAt: 'whenever' }, 422, 'validation_error'],
+    [{ from, to: 'a@example.com', subject: 'x', text: 'x', scheduledAt: '2020-01-01T00:00:00Z' }, 422, 'validation_error'],
+    [{ from, to: 'a@example.com', subject: 'x', text: 'x', scheduledAt: 'in 2 years' }, 422, 'validation_error'],
     [{ from, to: 'a@example.com', subject: 'x', text: 'x', attachments: [{ filename: 'x' }] }, 422, 'invalid_attachment'],
   ])('refuses %o', async (email, statusCode, name) => {
     const { data, error } = await resend.emails.send(email as never)
     expect({ data, error }).toMatchObject({ data: null, error: { statusCode, name, message: expect.stringMatching(/\w/) } })
+  })
+
+  test('a batch must be a list of emails', async () => {
+    for (const batch of [[], [null], ['x'], [[]], Array.from({ length: 101 }, () => ({ from }))]) {
+      const headers = { authorization: `Bearer ${harness.organizationKey}`, 'content-type': 'application/json' }
+      const answer = await fetch(`${harness.baseUrl}/compat/resend/emails/batch`, { method: 'POST', headers, body: JSON.stringify(batch) })
+      expect([answer.status, await answer.json()]).toMatchObject([422, { name: 'validation_error' }])
+    }
+  })
+
+  test('an idempotency key of the wrong form', async () => {
+    const email = { from, to: 'a@example.com', subject: 'x', text: 'x' }
+    const { error } = await resend.emails.send(email, { idempotencyKey: 'x'.repeat(300) })
+    expect(error).toMatchObject({ statusCode: 400, name: 'invalid_idempotency_key' })
   })
 
   test('a wrong key and no key', async () => {
@@ -111,6 +127,49 @@ describe('emails', () => {
     expect((await wrong.domains.list()).error).toMatchObject({ statusCode: 403, name: 'invalid_api_key' })
     const none = await fetch(`${harness.baseUrl}/compat/resend/domains`)
     expect([none.status, await none.json()]).toMatchObject([401, { name: 'missing_api_key' }])
+  })
+
+  test('a scheduled email is sent at its time, under its id', async () => {
+    const content = Buffer.from('Line one')
+    const email = {
+      from,
+      to: 'support@agents.localhost',
+      subject: 'Later',
+      text: 'Later',
+      attachments: [{ filename: 'note.txt', content }],
+    }
+    const { id } = await dataOf(resend.emails.send({ ...email, scheduledAt: 'in 1 hour' }))
+    const waiting = await dataOf(resend.emails.get(id))
+    expect(waiting).toMatchObject({ object: 'email', id, from, to: [email.to], subject: 'Later', last_event: 'scheduled' })
+    expect(Math.abs(Date.parse(waiting.scheduled_at as string) - Date.now() - 3_600_000)).toBeLessThan(60_000)
+    const { drafts } = await harness.expectApi(200, 'GET', '/mailboxes/sales/drafts')
+    expect(drafts).toMatchObject([{ subject: 'Later', send_at: waiting.scheduled_at, attachments: [{ filename: 'note.txt' }] }])
+
+    expect(await dataOf(resend.emails.update({ id, scheduledAt: new Date(Date.now() + 500).toISOString() }))).toEqual({
+      object: 'email',
+      id,
+    })
+    const message = await harness.waitForMail('support', 'Later')
+    expect(message.attachments).toMatchObject([{ filename: 'note.txt' }])
+    expect(await dataOf(resend.emails.get(id))).toMatchObject({ id, subject: 'Later', message_id: message.message_id, scheduled_at: null })
+    expect((await resend.emails.cancel(id)).error).toMatchObject({ statusCode: 404, name: 'not_found' })
+  })
+
+  test('a canceled email is not sent', async () => {
+    const { id } = await dataOf(
+      resend.emails.send({ from, to: 'a@example.com', subject: 'Never', text: 'x', scheduledAt: 'tomorrow at 9am' }),
+    )
+    expect(await dataOf(resend.emails.cancel(id))).toEqual({ object: 'email', id })
+    expect(await dataOf(resend.emails.get(id))).toMatchObject({ id, last_event: 'canceled', scheduled_at: null })
+    const { drafts } = await harness.expectApi(200, 'GET', '/mailboxes/sales/drafts')
+    expect(drafts).toMatchObject([{ subject: 'Never', send_at: null }])
+    expect((await resend.emails.update({ id, scheduledAt: 'in 1 hour' })).error).toMatchObject({ statusCode: 422 })
+    for (const unknown of [id.replace('drf_', 'drf_1'), 'drf_1.other@agents.localhost', 'x'])
+      expect((await resend.emails.cancel(unknown)).error).toMatchObject({ statusCode: 404, name: 'not_found' })
+    const email = { from, to: 'a@example.com', subject: 'x', text: 'x' }
+    const withPath = { ...email, scheduledAt: 'in 1 min', attachments: [{ filename: 'x', path: 'https://example.com/x' }] }
+    expect((await resend.emails.send(withPath)).error).toMatchObject({ statusCode: 501 })
+    expect((await resend.batch.send([{ ...email, scheduledAt: 'in 1 min' }] as never)).error).toMatchObject({ statusCode: 501 })
   })
 
   test('an agent key sends as its agent only', async () => {
@@ -180,12 +239,14 @@ const mapped = [
   'domains.verify',
   'emails.attachments.get',
   'emails.attachments.list',
+  'emails.cancel',
   'emails.create',
   'emails.get',
   'emails.receiving.attachments.get',
   'emails.receiving.attachments.list',
   'emails.receiving.get',
   'emails.send',
+  'emails.update',
   'suppressions.add',
   'suppressions.batch.add',
   'suppressions.batch.remove',

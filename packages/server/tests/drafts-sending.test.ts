@@ -446,6 +446,9 @@ describe('send_at', () => {
     expect(Date.parse(data[0].created_at)).toBeGreaterThanOrEqual(Date.parse(at))
     await expectSent(draft.id)
     expect(await countJobs(draft.id)).toBe(0)
+    const sent = await harness.expectApi(200, 'GET', `${drafts}/${draft.id}/message`)
+    expect(sent).toEqual({ draft_id: draft.id, message_id: data[0].id, sent_at: data[0].created_at })
+    expect((await harness.api('GET', `${drafts}/${draft.id}/message`, { key: harness.otherOrganization.key })).status).toBe(404)
   })
 
   test('another time moves it, and null or deletion cancels it', async () => {
@@ -454,6 +457,7 @@ describe('send_at', () => {
     const later = soon(2 * hour)
     expect(await patch({ send_at: later })).toMatchObject({ send_at: later, version: 2 })
     expect((await patch({ subject: 'Moved on' })).send_at).toBe(later)
+    expect(codeOf(await harness.api('GET', `${drafts}/${draft.id}/message`))).toEqual([404, 'not_found'])
     expect(await countJobs(draft.id)).toBe(1)
     expect((await patch({ send_at: null })).send_at).toBeNull()
     expect(await countJobs(draft.id)).toBe(0)

@@ -1,4 +1,4 @@
-// drafts list|create|show|edit|versions|reject|rm|send. The approver of a draft views it and sends exactly that version.
+// drafts list|create|show|edit|versions|message|reject|rm|send. The approver of a draft views it and sends exactly that version.
 import type { Draft } from '@callsign/sdk'
 import { type Command, type Context, clientIdOption, count, type Option, readClientId, several, text, type Values } from '../command.ts'
 import { reportSent } from '../delivery-report.ts'
@@ -218,6 +218,22 @@ export const draftCommands: Command[] = [
           page.data.map((one) => [String(one.version), one.created_at, one.written_by, one.to.join(', '), one.subject ?? '']),
         ),
       )
+      return 0
+    },
+  },
+  {
+    words: 'drafts message',
+    takes: '[MAILBOX] ID',
+    about: 'Prints the id of the message that a sent draft became.',
+    example: 'callsign drafts message sales drf_01jq8',
+    operations: ['getDraftMessage'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const client = await context.client()
+      const get = (mailbox: string) => client.drafts.message(mailbox, id)
+      const mailbox = await locate(client, context.output, values, { mailbox: given, id, kind: 'sent draft', get })
+      const sent = await get(mailbox)
+      context.output.result(sent, () => sent.message_id)
       return 0
     },
   },

@@ -155,6 +155,11 @@ export const mailDetails: Record<string, OperationDetails> = {
     sdk: 'const { data } = await callsign.drafts.versions($email_address, $draft_id)',
     cli: `callsign drafts versions sales ${draft}`,
   },
+  getDraftMessage: {
+    description: 'Returns the id of the message that a sent draft became. Before a scheduled draft is sent, the answer is 404 `not_found`.',
+    sdk: 'const { message_id } = await callsign.drafts.message($email_address, $draft_id)',
+    cli: `callsign drafts message sales ${draft}`,
+  },
   requestApproval: {
     description:
       'Makes a draft wait for a person and emits `draft.approval_requested`. Where mail of the agent needs approval, every complete version that the agent writes makes this request by itself. Call it to choose `expires_at`, to renew a request that has expired, or to ask for approval of a single message. From then on, only an organization key can send the draft.',

@@ -444,6 +444,12 @@ class DraftList(TypedDict):
     offset: int
 
 
+class DraftMessage(TypedDict):
+    draft_id: str
+    message_id: str
+    sent_at: str
+
+
 class DraftVersion(TypedDict):
     version: int
     to: List[str]

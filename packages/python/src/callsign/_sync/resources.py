@@ -30,6 +30,7 @@ from ..models import (
     Draft,
     DraftAttachmentInput,
     DraftList,
+    DraftMessage,
     Identity,
     ImessageConversation,
     ImessageHistory,
@@ -588,6 +589,24 @@ class Drafts:
                         "offset": offset,
                     }
                 ),
+                timeout=request_timeout,
+            )
+        )
+
+    def message(
+        self,
+        email_address: str,
+        draft_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> DraftMessage:
+        """Returns the id of the message that a sent draft became. Before a scheduled draft is
+        sent, the answer is 404 `not_found`.
+        """
+        return self._connection.request(
+            Request[DraftMessage](
+                "GET",
+                f"/mailboxes/{segment(email_address)}/drafts/{segment(draft_id)}/message",
                 timeout=request_timeout,
             )
         )

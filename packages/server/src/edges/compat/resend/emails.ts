@@ -1,16 +1,17 @@
 // Emails that were sent and received.
 import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
-import { getMessages, sendBatch } from '@callsign/contract/batches'
+import { getMessages, sendBatch, sendBatchMax } from '@callsign/contract/batches'
 import { getMailbox } from '@callsign/contract/identities'
 import type { Message } from '@callsign/contract/messages'
-import type { BodyOf } from '@callsign/contract/operation'
 import { sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../api-calls.ts'
-import { listField, notOffered, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
+import { type Composition, compositionOf, isObject, senderOf } from './composition.ts'
+import { byAuthor } from './errors.ts'
+import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
+import { cancel, findScheduled, reschedule, schedule } from './scheduled.ts'
 
 type Email = Static<typeof Message>
-type Composition = BodyOf<typeof sendMessage>
 
 export const emailRoutes: ResendRoute[] = [
   {
@@ -19,7 +20,10 @@ export const emailRoutes: ResendRoute[] = [
     bodyBytesMax: attachmentBodyBytesMax,
     async run({ body, call }) {
       const composition = compositionOf(body)
-      const { id } = await call(sendMessage, { params: { email_address: senderOf(composition) }, body: composition })
+      const { scheduled_at: at } = body as Record<string, unknown>
+      if (isGiven(at)) return schedule(call, composition, at)
+      const sender = senderOf(composition)
+      const { id } = await byAuthor(sender, call(sendMessage, { params: { email_address: sender }, body: composition }))
       return { id }
     },
   },
@@ -34,7 +38,9 @@ export const emailRoutes: ResendRoute[] = [
       },
     }),
   ),
-  { method: 'GET', path: '/emails/:id', run: async (request) => toEmail(await findEmail(request, 'outbound')) },
+  { method: 'GET', path: '/emails/:id', run: show },
+  { method: 'PATCH', path: '/emails/:id', run: reschedule },
+  { method: 'POST', path: '/emails/:id/cancel', run: cancel },
   { method: 'GET', path: '/emails/receiving/:id', run: async (request) => toReceived(await findEmail(request, 'inbound')) },
   ...(['/emails', '/emails/receiving'] as const).flatMap((path): ResendRoute[] => {
     const direction = path === '/emails' ? 'outbound' : 'inbound'
@@ -62,9 +68,11 @@ export const emailRoutes: ResendRoute[] = [
 ]
 
 async function sendAll({ body, headers, call }: ResendRequest): Promise<unknown> {
-  if (!Array.isArray(body)) throw new ResendFailure(422, 'validation_error', 'The body must be a list of emails.')
+  if (!Array.isArray(body) || body.length === 0 || body.length > sendBatchMax || !body.every(isObject))
+    throw new ResendFailure(422, 'validation_error', `The body must be a list of 1 to ${sendBatchMax} emails.`)
   const isPermissive = headers['x-batch-validation'] === 'permissive'
-  const compositions = body.map((one) => compositionOf(one as Record<string, unknown>))
+  if (body.some((one) => isGiven(one.scheduled_at))) throw notOffered('`scheduled_at` in a batch')
+  const compositions = body.map((one) => compositionOf(one))
   const agents = await agentsOf(call, compositions)
   const messages = compositions.map((composition) => ({
     agent: agents.get(senderOf(composition)) ?? senderOf(composition),
@@ -79,64 +87,17 @@ async function sendAll({ body, headers, call }: ResendRequest): Promise<unknown>
 /** The handle of the agent of each author. Our batches name agents, and Resend's name addresses. */
 async function agentsOf(call: ApiCall, compositions: Composition[]): Promise<Map<string, string>> {
   const senders = [...new Set(compositions.map(senderOf))]
-  const found = await Promise.all(senders.map((email_address) => call(getMailbox, { params: { email_address } })))
+  const found = await Promise.all(senders.map((email_address) => byAuthor(email_address, call(getMailbox, { params: { email_address } }))))
   return new Map(found.map(({ agent_handle }, index) => [senders[index] as string, agent_handle]))
 }
 
-/** The bare address of the author, in lower case. */
-function senderOf({ from = '' }: Composition): string {
-  return (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim().toLowerCase()
-}
-
-function compositionOf(body: Record<string, unknown> | unknown[]): Composition {
-  const fields = body as Record<string, unknown>
-  if (fields.template !== undefined && fields.template !== null) throw notOffered('Sending with a template')
-  if (fields.topic_id !== undefined && fields.topic_id !== null) throw notOffered('Sending to a topic')
-  if (fields.scheduled_at !== undefined && fields.scheduled_at !== null) throw notOffered('`scheduled_at`')
-  if (Array.isArray(fields.tags) && fields.tags.length > 0) throw notOffered('`tags`')
-  const [text, html] = [optionalText(fields, 'text'), optionalText(fields, 'html')]
-  if (text === undefined && html === undefined) throw new ResendFailure(422, 'missing_required_field', 'Missing `html` or `text` field.')
-  const to = listField(body, 'to')
-  if (!to) throw new ResendFailure(422, 'missing_required_field', 'Missing `to` field.')
-  const others = { cc: listField(body, 'cc'), bcc: listField(body, 'bcc'), reply_to: listField(body, 'reply_to') }
-  return {
-    from: textField(body, 'from'),
-    to,
-    subject: textField(body, 'subject'),
-    ...(text !== undefined && { text }),
-    ...(html !== undefined && { html }),
-    ...(others.cc && { cc: others.cc }),
-    ...(others.bcc && { bcc: others.bcc }),
-    ...(others.reply_to && { reply_to: others.reply_to }),
-    ...(isFilled(fields.headers) && { headers: fields.headers as Record<string, string> }),
-    ...(Array.isArray(fields.attachments) && { attachments: fields.attachments.map(attachmentOf) }),
-  }
-}
-
-const isFilled = (value: unknown): boolean => typeof value === 'object' && value !== null
-
-function optionalText(fields: Record<string, unknown>, name: string): string | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string') throw new ResendFailure(422, 'validation_error', `The \`${name}\` field must be a string.`)
-  return value
-}
-
-/** `content` is base64, or the list of bytes that JSON makes of a Buffer. `path` is a public URL. */
-function attachmentOf(given: unknown): NonNullable<Composition['attachments']>[number] {
-  const { content, filename, path, content_type: contentType, content_id: contentId } = (given ?? {}) as Record<string, unknown>
-  const bytes = (content as { type?: unknown; data?: unknown } | null | undefined)?.data
-  const base64 =
-    typeof content === 'string' ? content : Array.isArray(bytes) ? Buffer.from(bytes as number[]).toString('base64') : undefined
-  if (base64 === undefined && typeof path !== 'string')
-    throw new ResendFailure(422, 'invalid_attachment', 'An attachment needs `content` or `path`.')
-  const last = typeof path === 'string' && URL.canParse(path) ? new URL(path).pathname.split('/').at(-1) : undefined
-  return {
-    filename: typeof filename === 'string' && filename !== '' ? filename : last || 'attachment',
-    ...(base64 === undefined ? { url: path as string } : { content: base64 }),
-    ...(typeof contentType === 'string' && { content_type: contentType }),
-    ...(typeof contentId === 'string' && { content_id: contentId }),
-  }
+/** An email that was sent, is scheduled, or was scheduled and sent. */
+async function show(request: ResendRequest): Promise<unknown> {
+  const { id = '' } = request.params
+  const scheduled = await findScheduled(request.call, id)
+  if (!scheduled) return toEmail(await findEmail(request, 'outbound'))
+  if ('email' in scheduled) return scheduled.email
+  return { ...toEmail(await findEmail({ ...request, params: { id: scheduled.messageId } }, 'outbound')), id }
 }
 
 async function findEmail({ params, call }: ResendRequest, direction: 'inbound' | 'outbound'): Promise<Email> {

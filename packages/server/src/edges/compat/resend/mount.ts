@@ -1,11 +1,11 @@
 // The API of Resend at /compat/resend, as its SDK 6.38 calls it. Keys are ours, and each answer is made of our own API.
-import type { ErrorCode } from '@callsign/contract/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../../../core/errors.ts'
 import { CallFailure, createApiCall } from '../api-calls.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
 import { emailRoutes } from './emails.ts'
+import { translated } from './errors.ts'
 import { ResendFailure, type ResendRoute } from './route.ts'
 import { suppressionRoutes } from './suppressions.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -61,7 +61,8 @@ async function answer(app: FastifyInstance, route: ResendRoute, request: Fastify
     return reply.code(route.status ?? 200).send(result)
   } catch (error) {
     if (error instanceof ResendFailure) return send(reply, error)
-    if (error instanceof CallFailure) return send(reply.headers(error.headers), translated(error, request))
+    if (error instanceof CallFailure)
+      return send(reply.headers(error.headers), translated(error, request.headers.authorization !== undefined))
     throw error
   }
 }
@@ -70,32 +71,3 @@ const isEmpty = ({ headers }: FastifyRequest): boolean => headers['content-lengt
 
 const send = (reply: FastifyReply, { statusCode, name, message }: ResendFailure): FastifyReply =>
   reply.code(statusCode).send({ statusCode, name, message })
-
-/** Error names of Resend by our codes, with its status where it differs from ours. */
-const names: Partial<Record<ErrorCode, [name: string, status?: number]>> = {
-  validation_error: ['validation_error', 422],
-  unauthorized: ['invalid_api_key', 403],
-  forbidden: ['restricted_api_key', 401],
-  not_found: ['not_found'],
-  approval_required: ['invalid_access', 403],
-  recipient_not_allowed: ['invalid_access', 403],
-  recipient_suppressed: ['validation_error', 422],
-  idempotency_key_reused: ['invalid_idempotent_request', 409],
-  idempotency_in_progress: ['concurrent_idempotent_requests', 409],
-  rate_limited: ['rate_limit_exceeded'],
-  sending_limit_reached: ['daily_quota_exceeded'],
-  internal_error: ['internal_server_error'],
-}
-
-/** The one translator of our errors. */
-function translated({ status, code, message, details }: CallFailure, request: FastifyRequest): ResendFailure {
-  if (code === 'unauthorized' && request.headers.authorization === undefined)
-    return new ResendFailure(
-      401,
-      'missing_api_key',
-      'Missing API key in the authorization header. Include a Callsign key as a bearer token.',
-    )
-  const [name, statusCode = status] = names[code] ?? ['application_error']
-  const reasons = details.map(({ path, message: reason }) => `${path} ${reason}`.trim())
-  return new ResendFailure(statusCode, name, reasons.length > 0 ? reasons.join('; ') : message)
-}

@@ -110,7 +110,7 @@ export function createDrafts(parts: Parts): Drafts {
     id: string,
     code: 'draft_not_editable' | 'draft_send_in_progress',
   ): Promise<ApiError> {
-    if (!(await store.isSent(sql, owner.mailboxId, id))) return notFound('draft')
+    if (!(await store.findSent(sql, owner.mailboxId, id))) return notFound('draft')
     return new ApiError(
       code,
       code === 'draft_not_editable' ? 'This draft has been sent: it cannot be changed.' : 'This draft has been sent already.',

@@ -1,7 +1,8 @@
-// Review of drafts by people. It lists earlier versions and rejects a draft with a reason.
+// Review of drafts. It lists earlier versions, finds the message of a sent draft, and rejects a draft with a reason.
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
+import { notFound } from '../../../core/errors.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -15,6 +16,8 @@ import * as store from './store.ts'
 export interface DraftReview {
   /** `GET …/drafts/{draft_id}/versions`: newest first. */
   listDraftVersions(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.listDraftVersions>>
+  /** `GET …/drafts/{draft_id}/message`: throws 404 for a draft that was not sent. */
+  getDraftMessage(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getDraftMessage>>
   /** `POST …/drafts/{draft_id}/reject`: deletes the draft and emits `draft.rejected`. */
   rejectDraft(
     call: Call,
@@ -40,6 +43,13 @@ export function createDraftReview({ db, identities, approvals, requireDraft, rem
       await requireDraft(await identities.requireMailbox(caller, mailbox), id)
       const rows = await store.listVersions(db, id)
       return { object: 'list' as const, data: rows.map(toVersion), has_more: false, next_cursor: null }
+    },
+
+    async getDraftMessage(caller, mailbox, id) {
+      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
+      const sent = await store.findSent(db, mailboxId, id)
+      if (!sent) throw notFound('sent draft')
+      return { draft_id: id, message_id: sent.message_id, sent_at: sent.sent_at.toISOString() }
     },
 
     async rejectDraft(call, mailbox, id, body = {}) {

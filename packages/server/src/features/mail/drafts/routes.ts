@@ -12,6 +12,9 @@ export const draftRoutes = (drafts: Drafts): Route[] => [
   route(contract.listDraftVersions, 'agent', (call, { params }) =>
     drafts.listDraftVersions(call.caller, params.email_address, params.draft_id),
   ),
+  route(contract.getDraftMessage, 'agent', (call, { params }) =>
+    drafts.getDraftMessage(call.caller, params.email_address, params.draft_id),
+  ),
   route(contract.rejectDraft, 'agent', (call, { params, body }) => drafts.rejectDraft(call, params.email_address, params.draft_id, body)),
   route(approvals.listApprovals, 'agent', (call, { query }) => drafts.listApprovals(call.caller, query)),
   route(approvals.requestApproval, 'agent', (call, { params, body }) =>

@@ -142,11 +142,12 @@ export async function findByClientId(
   return { row: found.rows[0] ?? null, isSent: sent.rowCount === 1 }
 }
 
-export async function isSent(sql: Sql, mailboxId: string, id: string): Promise<boolean> {
-  const { rowCount } = await sql.query({
-    name: 'is-draft-sent',
-    text: 'SELECT 1 FROM sent_drafts WHERE mailbox_id = $1 AND draft_id = $2',
+/** The message that a draft became. Null for a draft that was not sent. */
+export async function findSent(sql: Sql, mailboxId: string, id: string): Promise<{ message_id: string; sent_at: Date } | null> {
+  const { rows } = await sql.query<{ message_id: string; sent_at: Date }>({
+    name: 'find-sent-draft',
+    text: 'SELECT message_id, sent_at FROM sent_drafts WHERE mailbox_id = $1 AND draft_id = $2',
     values: [mailboxId, id],
   })
-  return rowCount > 0
+  return rows[0] ?? null
 }
