@@ -8,7 +8,7 @@ import { stalePythonFiles } from '../bin/python.ts'
 const root = resolve(import.meta.dirname, '..')
 const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
 
-// Quoted paths may leave out packages/server/src/. Links are relative to their document.
+// Quoted paths may leave out packages/server/src/. Links are relative to their document, or are addresses of a server with a leading slash.
 const exists = (path: string) =>
   ['', 'packages/server/src', 'packages/server', 'packages'].some((folder) => existsSync(join(root, folder, path)))
 
@@ -16,7 +16,7 @@ test('every file that a document names exists', () => {
   const missing = documents.flatMap((document) => {
     const text = readFileSync(join(root, document), 'utf8')
     const quoted = [...text.matchAll(/`([\w./-]+\.(?:ts|md|sql|json))`/g)].map((match) => match[1] as string)
-    const linked = [...text.matchAll(/\]\(([\w./-]+)(?:#[\w-]+)?\)/g)].map((match) => join(dirname(document), match[1] as string))
+    const linked = [...text.matchAll(/\]\(([\w.][\w./-]*)(?:#[\w-]+)?\)/g)].map((match) => join(dirname(document), match[1] as string))
     return [...quoted.filter((path) => /^\w[^/]*\//.test(path)), ...linked]
       .filter((path) => !exists(path))
       .map((path) => `${document}: ${path}`)

@@ -57,7 +57,7 @@ async function serve(config: Config): Promise<void> {
     )
   }
   if (app.consoleUrl !== null) print(`MCP client: npx add-mcp ${app.publicUrl}/mcp (docs/mcp.md)`)
-  print(`Reference: ${app.publicUrl}/docs   Five-minute tour: README.md`)
+  print(`Documentation: ${app.publicUrl}/docs   Five-minute tour: README.md`)
   print(`callsign ready ${app.publicUrl}`)
   if (stopEarly) finish(stop)
 

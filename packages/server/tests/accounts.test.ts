@@ -161,9 +161,9 @@ describe('beside the API', () => {
     expect(text).not.toContain('scout')
   })
 
-  test('GET /openapi.json is valid OpenAPI 3.1 and GET /docs/mail is a page', async () => {
+  test('GET /openapi.json is valid OpenAPI 3.1 and GET /docs/api/mail is a page', async () => {
     expect(await new Validator().validate(structuredClone(harness.document))).toEqual({ valid: true })
-    const page = await fetch(`${harness.baseUrl}/docs/mail`)
+    const page = await fetch(`${harness.baseUrl}/docs/api/mail`)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(await page.text()).toContain('/api/v1/mail/send')
   })

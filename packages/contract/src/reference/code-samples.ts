@@ -1,6 +1,7 @@
-// The example of each operation as code, for curl, the TypeScript SDK and the CLI.
+// The example of each operation as code, for curl, the TypeScript SDK, the Python client and the CLI.
 import type { Operation } from '../operation.ts'
 import type { CodeSample, OperationDetails } from './operation-details.ts'
+import { pythonOf } from './python-samples.ts'
 import { pathSamples } from './samples.ts'
 
 const sdkPackage = '@callsign/sdk'
@@ -22,6 +23,8 @@ export function pathValues(operation: Operation, details: OperationDetails): Rec
 export function codeSamples(operation: Operation, details: OperationDetails, serverUrl: string): CodeSample[] {
   const samples: CodeSample[] = [{ lang: 'Shell', label: 'curl', source: curlOf(operation, details, serverUrl) }]
   if (details.sdk) samples.push({ lang: 'TypeScript', label: 'TypeScript', source: sdkOf(operation, details, details.sdk) })
+  const python = details.python ?? (details.sdk && pythonOf(details.sdk, valuesOf(operation, details)))
+  if (python) samples.push({ lang: 'Python', label: 'Python', source: python })
   if (details.cli) samples.push({ lang: 'Shell', label: 'CLI', source: details.cli })
   return samples
 }
@@ -47,8 +50,15 @@ function curlOf(operation: Operation, details: OperationDetails, serverUrl: stri
 /** Text without characters that a shell treats specially stays as it is. */
 const shellQuoted = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
+/** The values of the placeholders in `sdk`. */
+const valuesOf = (operation: Operation, details: OperationDetails): Record<string, unknown> => ({
+  ...pathValues(operation, details),
+  query: details.query,
+  body: details.body,
+})
+
 function sdkOf(operation: Operation, details: OperationDetails, call: string): string {
-  const values: Record<string, unknown> = { ...pathValues(operation, details), query: details.query, body: details.body }
+  const values = valuesOf(operation, details)
   return call.replace(/\$(\w+)/g, (_, name: string) => literal(values[name]))
 }
 

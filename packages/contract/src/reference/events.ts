@@ -17,6 +17,7 @@ export const eventDetails: Record<string, OperationDetails> = {
       'Streams events as they happen, as server-sent events. Each has the id of the event, its type, and the same JSON as a webhook. After an interruption, continue with `after` or the header `Last-Event-ID`. `follow` of the SDK and `callsign listen` do this by themselves. With `Upgrade: websocket`, the same request opens a WebSocket: every message is one event, and the first one of a new reader is `{"cursor"}`, its starting point.',
     query: { types: 'email.received' },
     sdk: "for await (const event of callsign.events.follow({ types: 'email.received' })) console.log(event.type, event.data)",
+    python: 'for event in callsign.events.follow(types="email.received"):\n    print(event["type"], event["data"])',
     cli: 'callsign listen --types email.received --forward-to http://localhost:3000/hook',
   },
   createWebhook: {

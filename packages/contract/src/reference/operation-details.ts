@@ -16,9 +16,15 @@ export type OperationDetails = {
    * operations that are not for clients.
    */
   sdk?: string
+  /** The call of the Python client, where it cannot be made from `sdk`. Absent with such an `sdk` if Python has no method. */
+  python?: string
   /** The command line. Absent if the CLI has no such command. */
   cli?: string
 }
 
 /** One example in one language, as the OpenAPI extension `x-codeSamples` has it. */
-export type CodeSample = { lang: 'Shell' | 'TypeScript'; label: 'curl' | 'TypeScript' | 'CLI'; source: string }
+export type CodeSample = {
+  lang: 'Shell' | 'TypeScript' | 'Python'
+  label: 'curl' | 'TypeScript' | 'Python' | 'CLI'
+  source: string
+}

@@ -5,6 +5,7 @@ import { sampleBlob, sampleHash, sampleId, sampleSalt } from './samples.ts'
 const kdf = { kdf_salt: sampleSalt, kdf_params: { algorithm: 'argon2id', m: 65_536, t: 3, p: 1 } }
 const secret = sampleId('vaultSecret')
 const openVault = 'const vault = await callsign.vault.unlock(vaultKey)\n'
+const openInPython = 'vault = callsign.vault.unlock(vault_key)\n'
 
 export const vaultDetails: Record<string, OperationDetails> = {
   getVault: {
@@ -19,6 +20,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     keys: 'organization',
     body: { ...kdf, auth_hash: sampleHash, wrapped_org_key: sampleBlob },
     sdk: 'const { vaultKey, recoveryCodes } = await callsign.vault.initialize({ recoveryCodes: 3 })',
+    python: 'new = callsign.vault.initialize(recovery_codes=3)\nvault_key, codes = new.vault_key, new.recovery_codes',
     cli: 'callsign vault init',
   },
   unlockVault: {
@@ -26,12 +28,14 @@ export const vaultDetails: Record<string, OperationDetails> = {
       'Returns the encrypted organization key and every secret that the caller can read. The client proves that it knows the master key with `auth_hash`. An agent key needs the scope `vault:read`, and gets the secrets that are granted to its agent. After ten wrong hashes in 15 minutes, requests are rejected with 429.',
     body: { auth_hash: sampleHash },
     sdk: "const vault = await callsign.vault.unlock(vaultKey)\nconst { payload } = await vault.get('bank')",
+    python: `${openInPython}payload = vault.get("bank").payload`,
     cli: 'callsign vault unlock',
   },
   unlockVaultByQuery: {
     description: 'Does the same as the POST request. Prefer that one, because URLs are often logged.',
     query: { auth_hash: sampleHash },
     sdk: 'const vault = await callsign.vault.unlock(vaultKey)',
+    python: openInPython.trim(),
     cli: 'callsign vault unlock',
   },
   listVaultKeys: {
@@ -80,6 +84,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     keys: 'organization',
     body: { type: 'login', name: 'bank', encrypted_payload: sampleBlob, key_version: 1 },
     sdk: `${openVault}await vault.create({ type: 'login', name: 'bank', payload: { username: 'ada', password: 'correct horse' } })`,
+    python: `${openInPython}vault.create("login", "bank", {"username": "ada", "password": "correct horse"})`,
     cli: 'callsign vault set bank --type login --member password=prompt',
   },
   listVaultSecrets: {
@@ -87,12 +92,14 @@ export const vaultDetails: Record<string, OperationDetails> = {
       'Returns secrets as ciphertext, newest first. An agent key needs the scope `vault:read`, and lists the secrets that are granted to its agent.',
     query: { type: 'login', limit: 20 },
     sdk: `${openVault}const secrets = vault.list()`,
+    python: `${openInPython}secrets = vault.list()`,
     cli: 'callsign vault list',
   },
   getVaultSecret: {
     description: 'Returns one secret as ciphertext. Organization keys also get the agents that can read it, in `access`.',
     params: { id: secret },
     sdk: `${openVault}const { payload } = await vault.get('bank')`,
+    python: `${openInPython}payload = vault.get("bank").payload`,
     cli: 'callsign vault get bank',
   },
   updateVaultSecret: {
@@ -103,6 +110,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     body: { encrypted_payload: sampleBlob, revision: 3, key_version: 1 },
     reply: { revision: 4 },
     sdk: `${openVault}await vault.update('bank', { payload: { username: 'ada', password: 'battery staple' } })`,
+    python: `${openInPython}vault.update("bank", payload={"username": "ada", "password": "battery staple"})`,
     cli: 'callsign vault set bank --type login --member password=prompt',
   },
   updateVaultSecretByBody: {
@@ -111,6 +119,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     body: { id: secret, name: 'bank of Ada', revision: 3 },
     reply: { name: 'bank of Ada', revision: 4 },
     sdk: `${openVault}await vault.update('bank', { name: 'bank of Ada' })`,
+    python: `${openInPython}vault.update("bank", name="bank of Ada")`,
   },
   deleteVaultSecret: {
     description: 'Deletes a secret with its grants. This cannot be undone. Deleting a secret again succeeds.',
@@ -118,6 +127,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     params: { id: secret },
     reply: { id: secret },
     sdk: `${openVault}await vault.delete('bank')`,
+    python: `${openInPython}vault.delete("bank")`,
     cli: 'callsign vault rm bank',
   },
   deleteVaultSecretByBody: {
@@ -126,6 +136,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     query: { id: secret },
     reply: { id: secret },
     sdk: `${openVault}await vault.delete('bank')`,
+    python: `${openInPython}vault.delete("bank")`,
     cli: 'callsign vault rm bank',
   },
   listVaultAccess: {
@@ -143,6 +154,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     params: { id: secret },
     body: { agent_handle: 'sales' },
     sdk: `${openVault}await vault.grant('bank', { agentHandle: 'sales' })`,
+    python: `${openInPython}vault.grant("bank", agent_handle="sales")`,
     cli: 'callsign vault grant bank --agent sales',
   },
   revokeVaultAccess: {
@@ -150,6 +162,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     keys: 'organization',
     params: { id: secret, identity_id: sampleId('identity') },
     sdk: `${openVault}await vault.revoke('bank', { agentHandle: 'sales' })`,
+    python: `${openInPython}vault.revoke("bank", agent_handle="sales")`,
     cli: 'callsign vault revoke bank --agent sales',
   },
   revokeVaultAccessByQuery: {
@@ -158,6 +171,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     params: { id: secret },
     query: { agent_handle: 'sales' },
     sdk: `${openVault}await vault.revoke('bank', { agentHandle: 'sales' })`,
+    python: `${openInPython}vault.revoke("bank", agent_handle="sales")`,
     cli: 'callsign vault revoke bank --agent sales',
   },
 }

@@ -1,19 +1,24 @@
-// Serves the OpenAPI document and the reference pages made from it.
+// Serves the OpenAPI document, the documentation, and its index for language models.
 import { openApiDocument } from '@callsign/contract/openapi'
 import type { OpenApiDocument } from '@callsign/contract/openapi-types'
 import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { llmsFullText, llmsText } from './reference/llms.ts'
-import { createReference, type Reference, type ReferenceQuery } from './reference/pages.ts'
+import { type Guide, readGuides, readImage } from './site/guides.ts'
+import { contentSecurityPolicy } from './site/layout.ts'
+import { createSite, type Site } from './site/site.ts'
+
+type Made = { document: OpenApiDocument; json: string; guides: Guide[]; site: Site }
 
 /** Adds /openapi.json, /docs with its pages, and /llms.txt. `serverUrl` is called on first use, when the port is known. */
 export function mountOpenApi(app: FastifyInstance, about: { serverUrl: () => string; version: string }, operations: Operation[]): void {
-  let made: { document: OpenApiDocument; json: string; reference: Reference } | null = null
+  let made: Made | null = null
 
-  const make = () => {
+  const make = (): Made => {
     if (made === null) {
       const document = openApiDocument({ serverUrl: about.serverUrl(), version: about.version }, operations)
-      made = { document, json: JSON.stringify(document), reference: createReference(document) }
+      const guides = readGuides()
+      made = { document, json: JSON.stringify(document), guides, site: createSite(document, guides) }
     }
     return made
   }
@@ -23,27 +28,36 @@ export function mountOpenApi(app: FastifyInstance, about: { serverUrl: () => str
     return reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(make().json)
   })
 
-  const show = (name: string, query: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const { reference } = make()
-    const page = reference.page(name, query as ReferenceQuery)
-    request.pattern = page === null ? '/docs/…' : `/docs/${name}`
-    if (page === null) return reply.callNotFound()
-    return reply
-      .type('text/html; charset=utf-8')
-      .header('cache-control', 'no-cache')
-      .header('content-security-policy', reference.contentSecurityPolicy)
-      .header('x-content-type-options', 'nosniff')
-      .header('x-frame-options', 'DENY')
-      .send(page)
-  }
-
   for (const [path, toText] of [['/llms.txt', llmsText] as const, ['/llms-full.txt', llmsFullText] as const]) {
     app.get(path, async (request, reply) => {
       request.pattern = path
-      return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(toText(make().document))
+      const { document, guides } = make()
+      return reply.type('text/markdown; charset=utf-8').header('cache-control', 'no-cache').send(toText(document, guides))
     })
   }
 
-  app.get('/docs', async (request, reply) => show('', request.query, request, reply))
-  app.get<{ Params: { page: string } }>('/docs/:page', async (request, reply) => show(request.params.page, request.query, request, reply))
+  app.get('/docs', async (request, reply) => sendPage(make().site, '', request, reply))
+  app.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => sendPage(make().site, request.params['*'], request, reply))
+}
+
+/** Sends the page, Markdown, image or search result at this path below /docs. */
+function sendPage(site: Site, path: string, request: FastifyRequest, reply: FastifyReply): unknown {
+  request.pattern = '/docs/…'
+  reply.headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+  if (path.endsWith('.md')) {
+    const text = site.markdown(path === 'index.md' ? '' : path.slice(0, -3))
+    return text === null ? reply.callNotFound() : reply.type('text/markdown; charset=utf-8').send(text)
+  }
+  if (path.startsWith('images/')) {
+    const image = readImage(path.slice('images/'.length))
+    return image === null ? reply.callNotFound() : reply.type('image/png').send(image)
+  }
+  if (path === 'search.json')
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify({ data: site.search((request.query as { q?: unknown }).q) }))
+  const page = site.page(path, request.query as { q?: unknown })
+  if (page === null) return reply.callNotFound()
+  return reply
+    .type('text/html; charset=utf-8')
+    .headers({ 'content-security-policy': contentSecurityPolicy, 'x-frame-options': 'DENY' })
+    .send(page)
 }

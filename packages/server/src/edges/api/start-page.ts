@@ -13,7 +13,7 @@ const pageOf = (publicUrl: string): string => `<!doctype html>
 <h1>Callsign</h1>
 <p>This server gives AI agents identities to communicate with: mailboxes, phone numbers, iMessage, tunnels and a vault.</p>
 <ul>
-<li><a href="/docs">API reference</a>, and the same as <a href="/openapi.json">OpenAPI</a></li>
+<li><a href="/docs">Documentation</a>, and the API as <a href="/openapi.json">OpenAPI</a></li>
 <li><a href="/readyz">State of this server</a></li>
 </ul>
 <p>You need an API key. The first start of the server prints one. Send it with each request:</p>

@@ -55,6 +55,6 @@ export const notBuiltPage = `<!doctype html>
 <title>Callsign console: not built</title>
 <h1>The console is not built</h1>
 <p>Run <code>npm run build -w @callsign/console</code> in the checkout, then reload this page. <code>npm start</code> does it by itself.</p>
-<p>The API works without it. Its reference is at <a href="/docs">/docs</a>.</p>
+<p>The API works without it. Its documentation is at <a href="/docs">/docs</a>.</p>
 </html>
 `

@@ -1,24 +1,15 @@
 // One operation in the reference, with its request and its responses beside its example.
 import type { OpenApiDocument, Parameter, PathOperation, Reference, Response } from '@callsign/contract/openapi-types'
 import { type Html, html } from '../../../core/html.ts'
+import { highlight, languages, sampleFigure } from '../site/code.ts'
+import type { Entry } from './entry.ts'
 import { prose } from './prose.ts'
 import { fieldTable, type LinkTo, parameterTable, typeOf } from './schema-table.ts'
-
-/** One operation with its place in the document. `method` is in capitals. */
-export type Entry = { path: string; method: string; operation: PathOperation }
-
-export const languages = ['curl', 'TypeScript', 'CLI'] as const
-export type Language = (typeof languages)[number]
+import { tryForm } from './try-it.ts'
 
 export const methodBadge = (method: string): Html => html`<span class="method ${method.toLowerCase()}">${method}</span>`
 
-/** `languageLink` returns the address of this section in another language. */
-export function operationSection(
-  { path, method, operation }: Entry,
-  document: OpenApiDocument,
-  link: LinkTo,
-  { language, languageLink }: { language: Language; languageLink: (language: Language) => string },
-): Html {
+export function operationSection({ path, method, operation }: Entry, document: OpenApiDocument, link: LinkTo): Html {
   const parameters = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(parameter, document))
   const body = operation.requestBody
   const schema = body?.content['application/json']?.schema
@@ -40,7 +31,7 @@ ${succeeds.map(([status, response]) => html`<h3>Response ${status}</h3>${respons
     ([status, response]) => html`<tr><th scope="row"><code>${status}</code></th><td>${prose(response.description)}</td></tr>`,
   )}</table></details>
 </div>
-<div class="example">${codeBox(operation, language, languageLink)}${replyBox(succeeds)}</div>
+<div class="example">${codeBox(operation)}${replyBox(succeeds)}${tryForm({ path, method, operation }, parameters)}</div>
 </section>`
 }
 
@@ -65,26 +56,24 @@ function responseBody(response: Response, link: LinkTo): Html {
   return '$ref' in content.schema ? html`<p>${typeOf(content.schema, link)}</p>` : fieldTable(content.schema, link)
 }
 
-/** The example in the chosen language, with links to the others. */
-function codeBox(operation: PathOperation, language: Language, languageLink: (language: Language) => string): Html | '' {
+function codeBox(operation: PathOperation): Html | '' {
   const samples = operation['x-codeSamples']
   if (!samples) return ''
-  const chosen = samples.find(({ label }) => label === language)
-  const tabs = languages.map((name) =>
-    name === language
-      ? html`<strong aria-current="true">${name}</strong>`
-      : html`<a href="${languageLink(name)}#${operation.operationId}">${name}</a>`,
+  const known = languages.flatMap(({ id, label }) => {
+    const sample = samples.find((one) => one.label === label)
+    return sample ? [{ id, text: sample.source }] : []
+  })
+  return sampleFigure(known, (label) =>
+    label === 'CLI' ? 'The CLI has no command for this.' : `The ${label} client has no method for this.`,
   )
-  const missing = language === 'CLI' ? 'The CLI has no command for this.' : 'The SDK has no method for this.'
-  return html`<figure><figcaption>${tabs}</figcaption>${chosen ? html`<pre><code>${chosen.source}</code></pre>` : html`<p>${missing}</p>`}</figure>`
 }
 
 function replyBox(succeeds: (readonly [string, Response])[]): Html | '' {
   const [status, response] = succeeds[0] ?? []
   const example = response?.content?.['application/json']?.example
   if (example === undefined) return ''
-  return html`<figure><figcaption><strong>Response ${status as string}</strong></figcaption>${jsonBox(example)}</figure>`
+  return html`<figure class="code"><figcaption><span>Response ${status as string}</span></figcaption>${jsonBox(example)}</figure>`
 }
 
 /** A value as indented JSON. */
-export const jsonBox = (value: unknown): Html => html`<pre><code>${JSON.stringify(value, null, 2)}</code></pre>`
+export const jsonBox = (value: unknown): Html => html`<pre><code>${highlight('json', JSON.stringify(value, null, 2) ?? '')}</code></pre>`
