@@ -72,6 +72,7 @@ export const Message = Type.Object(
   {
     ...messageFields,
     authentication: Authentication,
+    raw_url: Type.String({ description: 'A signed download link of the raw message (RFC 5322), valid for one hour.' }),
     delivery: Type.Union([Type.Object({ recipients: Type.Array(RecipientDelivery) }), Type.Null()]),
   },
   { $id: 'Message' },

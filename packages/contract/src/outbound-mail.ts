@@ -102,6 +102,7 @@ export const replyToMessage = operation({
     to: Type.Optional(AddressOrAddresses),
     cc: Type.Optional(AddressOrAddresses),
     bcc: Type.Optional(AddressOrAddresses),
+    reply_to: Type.Optional(AddressOrAddresses),
     attachments: Type.Optional(Type.Array(ReplyAttachmentInput, { maxItems: 50 })),
     headers: Type.Optional(CustomHeaders),
     automatic: Type.Optional(
@@ -131,6 +132,7 @@ export const forwardMessage = operation({
     to: stringOrList(AddressText, recipientsMax),
     cc: Type.Optional(AddressOrAddresses),
     bcc: Type.Optional(AddressOrAddresses),
+    reply_to: Type.Optional(AddressOrAddresses),
     subject: Type.Optional(Subject),
     text: Type.Optional(Text),
     html: Type.Optional(Text),

@@ -28,8 +28,8 @@ export const stringOrList = (item: TSchema, maxItems: number) =>
 /** Any email address as text. The server parses it and answers 400 with the name of the field. 320 is 64 + @ + 255, plus room for a display name. */
 export const AddressText = Type.String({ minLength: 3, maxLength: 900 })
 
-/** The path parameter `{email_address}`, a full mailbox address or the agent's handle. */
-export const MailboxParam = Type.String({ minLength: 1, description: 'A full mailbox address or the agent handle.' })
+/** The path parameter `{email_address}`, a full mailbox address, the agent's handle or the id of the mailbox. */
+export const MailboxParam = Type.String({ minLength: 1, description: 'A full mailbox address, the agent handle or the mailbox id.' })
 
 export const Handle = Type.String({ pattern: '^[a-z0-9_]{2,32}$', description: '2-32 lowercase alphanumerics or underscores.' })
 

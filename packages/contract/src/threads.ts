@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { flagChanges, Label, MessageItem } from './messages.ts'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, MailboxParam, page, strict, Timestamp } from './schema.ts'
+import { Cursor, HandleReference, id, Limit, MailboxParam, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Folders that a thread can be moved to. */
 export const movableFolders = ['inbox', 'archive', 'spam', 'trash'] as const
@@ -22,6 +22,12 @@ const threadFields = {
   }),
   labels: Type.Array(Type.String()),
   participants: Type.Array(Type.String(), { description: 'Authors and recipients in lower case, at most 100.' }),
+  senders: Type.Array(Type.String(), { description: 'Authors in lower case, of the latest 100 messages.' }),
+  recipients: Type.Array(Type.String(), { description: 'Recipients in lower case, of the latest 100 messages.' }),
+  size_bytes: Type.Integer({ description: 'The size of the latest 100 messages.' }),
+  last_message_id: Type.String(),
+  last_received_at: nullableTimestamp,
+  last_sent_at: nullableTimestamp,
   message_count: Type.Integer(),
   unread_count: Type.Integer(),
   last_message_at: Timestamp,

@@ -263,6 +263,18 @@ describe('signed links', () => {
     await harness.expectApi(200, 'GET', link.replace(harness.publicUrl, ''), { key: null })
   })
 
+  test('a whole message has a link to its bytes, and its signature opens nothing else', async () => {
+    const sent = await harness.send('ben', 'ada@example.com', { subject: 'Raw by link' })
+    const { raw_url: url } = await harness.getMessage('ben', sent.id)
+    const raw = await open(url)
+    expect([raw.status, raw.headers.get('content-type')]).toEqual([200, 'message/rfc822'])
+    expect(String(raw.body)).toContain('Subject: Raw by link')
+    const other = await harness.send('ben', 'ada@example.com', { subject: 'Another' })
+    expect((await open(url.replace(sent.id, other.id))).status).toBe(403)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ben/messages/${sent.id}`)
+    expect((await open(url)).status).toBe(404)
+  })
+
   test('every listing signs new links, and incoming mail has links too', async () => {
     await harness.deliver({
       from: 'eve@example.org',

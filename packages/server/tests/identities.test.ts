@@ -128,7 +128,7 @@ describe('GET, PATCH /identities', () => {
 })
 
 describe('GET /mailboxes', () => {
-  test('a mailbox is found by full address in any case, or by handle', async () => {
+  test('a mailbox is found by full address in any case, by handle or by id', async () => {
     const identity = await harness.createAgent('boxed', { display_name: 'Boxed' })
     const expected = {
       id: identity.mailbox.id,
@@ -139,11 +139,15 @@ describe('GET /mailboxes', () => {
       created_at: identity.created_at,
       updated_at: identity.created_at,
     }
-    for (const name of ['boxed', 'boxed@agents.localhost', 'BOXED@Agents.Localhost', 'boxed%40agents.localhost'])
+    for (const name of ['boxed', 'boxed@agents.localhost', 'BOXED@Agents.Localhost', 'boxed%40agents.localhost', identity.mailbox.id])
       expect(await harness.expectApi(200, 'GET', `/mailboxes/${name}`)).toEqual(expected)
     for (const name of ['boxed@elsewhere.example', 'nobody', 'nobody@agents.localhost'])
       expect((await harness.api('GET', `/mailboxes/${name}`)).body.error.code).toBe('not_found')
-    expect((await harness.api('GET', '/mailboxes/boxed', { key: harness.otherOrganization.key })).status).toBe(404)
+    for (const name of ['boxed', identity.mailbox.id])
+      expect((await harness.api('GET', `/mailboxes/${name}`, { key: harness.otherOrganization.key })).status).toBe(404)
+    await harness.createAgent('unboxed')
+    expect((await harness.api('GET', `/mailboxes/${identity.mailbox.id}`, { key: await harness.agentKey('unboxed') })).status).toBe(403)
+    await harness.expectApi(200, 'GET', `/mailboxes/${identity.mailbox.id}`, { key: await harness.agentKey('boxed') })
   })
 })
 

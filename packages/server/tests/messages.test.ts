@@ -94,12 +94,13 @@ describe('GET …/messages/{message_id}', () => {
         dmarc: expect.any(Object),
         arc: expect.any(Object),
       },
+      raw_url: expect.stringContaining('/media/msg_'),
       delivery: null,
     })
   })
 
   test('the list item has the same content, and `from` with the display name', async () => {
-    const { authentication: _a, delivery: _d, attachments, ...rest } = arrived
+    const { authentication: _a, delivery: _d, raw_url: _raw, attachments, ...rest } = arrived
     const [item] = await list('?subject=quarterly')
     expect(item).toMatchObject({ ...rest, from: '"Eve, Adams" <eve@example.org>' })
     expect(item.attachments[0]).toMatchObject({ id: attachments[0].id, filename: 'report.pdf' })

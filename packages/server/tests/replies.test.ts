@@ -83,6 +83,24 @@ describe('POST …/reply', () => {
     expect(two.sent.thread_id).toBe(original.thread_id)
   })
 
+  test('reply_to is sent, and a blocked address in it is rejected', async () => {
+    const original = await arrive()
+    const { sent, mail } = await replied(original.id, { text: 'a', reply_to: 'Ann <ann+desk@agents.localhost>' })
+    expect(sent.reply_to).toEqual(['ann+desk@agents.localhost'])
+    expect(mail.parsed.replyTo).toMatchObject([{ address: 'ann+desk@agents.localhost' }])
+    const path = `/mailboxes/ann/messages/${original.id}/forward`
+    const forwarded = await harness.expectApi(201, 'POST', path, { body: { to: 'x@example.com', reply_to: ['ann@agents.localhost'] } })
+    expect((await harness.getMessage('ann', forwarded.id)).reply_to).toEqual(['ann@agents.localhost'])
+    await harness.expectApi(201, 'POST', '/identities/ann/mail-rules', {
+      body: { direction: 'outbound', action: 'block', entry: 'blocked.example' },
+    })
+    for (const answer of [
+      await reply(original.id, { text: 'a', reply_to: 'eve@blocked.example' }),
+      await harness.api('POST', path, { body: { to: 'x@example.com', reply_to: 'eve@blocked.example' } }),
+    ])
+      expect([answer.status, answer.body.error.code]).toEqual([403, 'recipient_not_allowed'])
+  })
+
   test('attachments by base64 and custom headers are sent', async () => {
     const original = await arrive()
     const attachments = [{ filename: 'a.bin', content_type: 'application/x-thing', content: 'AAEC', content_id: 'thing' }]

@@ -64,12 +64,35 @@ describe('lists', () => {
       folder: 'inbox',
       labels: [],
       participants: ['eve@example.org', 'ann@agents.localhost', 'carol@example.org'],
+      senders: ['eve@example.org'],
+      recipients: ['ann@agents.localhost', 'carol@example.org'],
+      size_bytes: message.size_bytes,
+      last_message_id: message.id,
+      last_received_at: message.created_at,
+      last_sent_at: null,
       message_count: 1,
       unread_count: 1,
       last_message_at: message.created_at,
       created_at: message.created_at,
     })
     expect(await thread(message.thread_id)).toMatchObject({ id: message.thread_id, messages: [{ id: message.id }] })
+  })
+
+  test('senders, recipients, size and times are those of the latest messages, also in the trash', async () => {
+    const first = await arrive('ann')
+    const { id } = await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${first.id}/reply`, { body: { text: 'An answer' } })
+    const answer = await harness.getMessage('ann', id)
+    const facts = {
+      senders: ['ann@agents.localhost', 'eve@example.org'],
+      recipients: ['ann@agents.localhost', 'eve@example.org'],
+      size_bytes: first.size_bytes + answer.size_bytes,
+      last_message_id: id,
+      last_received_at: first.created_at,
+      last_sent_at: answer.created_at,
+    }
+    expect(await thread(first.thread_id)).toMatchObject(facts)
+    expect(await update(first.thread_id, { folder: 'trash' })).toMatchObject(facts)
+    expect((await threads('folder=trash'))[0]).toMatchObject(facts)
   })
 
   test('filters by read state, participant, time and mailbox combine', async () => {

@@ -112,7 +112,14 @@ const keySample = { id: sampleId('key'), name: 'Sales in production', type: 'age
 const draftSample = { id: sampleId('draft'), to: ['ada@example.com'], subject: 'Your order 1042', text: 'It ships tomorrow.', version: 1 }
 const vaultSample = { id: sampleId('vault'), secrets_count: 4, recovery_keys_remaining: 3 }
 const secretSample = { id: sampleId('vaultSecret'), type: 'login', name: 'bank' }
-const threadSample = { id: sampleId('thread'), message_count: 3, last_message_at: time }
+const threadSample = {
+  id: sampleId('thread'),
+  senders: ['ada@example.com'],
+  recipients: [address],
+  last_message_id: sampleId('message'),
+  message_count: 3,
+  last_message_at: time,
+}
 
 /** Fields that one schema has samples of its own for, by the `$id` of the schema. */
 const schemaSamples: Record<string, Record<string, unknown>> = {
@@ -176,7 +183,10 @@ const schemaSamples: Record<string, Record<string, unknown>> = {
     entry_type: 'domain',
     reason: 'Only advertising.',
   },
-  Message: messageSample,
+  Message: {
+    ...messageSample,
+    raw_url: `https://callsign.example.com/media/${sampleId('message')}?expires=1772447400&signature=Zk3v`,
+  },
   MessageItem: messageSample,
   MessageFlags: { id: sampleId('message') },
   MessageWait: { cursor: sampleId('event') },

@@ -949,6 +949,7 @@ Message = TypedDict(
         "trashed_at": "str | None",
         "created_at": "str",
         "authentication": "Authentication",
+        "raw_url": "str",
         "delivery": "MessageDelivery | None",
     },
 )
@@ -1452,6 +1453,15 @@ class Thread(TypedDict):
     labels: List[str]
     participants: List[str]
     """Authors and recipients in lower case, at most 100."""
+    senders: List[str]
+    """Authors in lower case, of the latest 100 messages."""
+    recipients: List[str]
+    """Recipients in lower case, of the latest 100 messages."""
+    size_bytes: int
+    """The size of the latest 100 messages."""
+    last_message_id: str
+    last_received_at: str | None
+    last_sent_at: str | None
     message_count: int
     unread_count: int
     last_message_at: str
@@ -1468,6 +1478,15 @@ class ThreadWithMessages(TypedDict):
     labels: List[str]
     participants: List[str]
     """Authors and recipients in lower case, at most 100."""
+    senders: List[str]
+    """Authors in lower case, of the latest 100 messages."""
+    recipients: List[str]
+    """Recipients in lower case, of the latest 100 messages."""
+    size_bytes: int
+    """The size of the latest 100 messages."""
+    last_message_id: str
+    last_received_at: str | None
+    last_sent_at: str | None
     message_count: int
     unread_count: int
     last_message_at: str

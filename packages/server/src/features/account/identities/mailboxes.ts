@@ -1,5 +1,6 @@
 // Decides which mailbox a request, a sender or a recipient address names.
 import type { Mailbox } from '@callsign/contract/identities'
+import { isId } from '@callsign/contract/ids'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller, CallerAgent } from '../../../core/caller.ts'
@@ -25,7 +26,7 @@ export interface Mailboxes {
   /** `GET /mailboxes/{email_address}`. */
   getMailbox(caller: Caller, reference: string): Promise<Static<typeof Mailbox>>
   /**
-   * The mailbox with this handle or any of its addresses. An agent key gets 403 for every mailbox but its own, existing or not. An organization key
+   * The mailbox with this id or handle, or any of its addresses. An agent key gets 403 for every mailbox but its own, existing or not. An organization key
    * gets 404 for a mailbox of another organization.
    */
   requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner>
@@ -83,11 +84,14 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
     const name = toMailboxName(reference)
     const { agents } = caller
     const foreign = () => forbidden('This key belongs to another agent. Use a key of this agent or an organization key.')
-    if (agents && !name.includes('@') && !agents.some(({ handle }) => name === handle)) throw foreign()
+    const isNamed = ({ handle, mailboxId, address }: CallerAgent): boolean => [handle, mailboxId, address].includes(name)
+    if (agents && !name.includes('@') && !agents.some(isNamed)) throw foreign()
     const owner = name.includes('@')
       ? (await loadByAddress(name))?.find(({ organizationId }) => organizationId === caller.organizationId)
-      : await loadByHandle(name)
-    const isOwn = (agent: CallerAgent): boolean => owner?.mailboxId === agent.mailboxId || name === agent.handle || name === agent.address
+      : isId('mailbox', name)
+        ? await store.findOwner(db, name)
+        : await loadByHandle(name)
+    const isOwn = (agent: CallerAgent): boolean => owner?.mailboxId === agent.mailboxId || isNamed(agent)
     if (agents && !agents.some(isOwn)) throw foreign()
     if (!owner || owner.organizationId !== caller.organizationId) throw notFound('mailbox')
     return owner

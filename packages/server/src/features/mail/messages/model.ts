@@ -194,7 +194,11 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
  * The whole message: `from` is the bare address, and outbound messages include the delivery of each recipient. The recipients may be read
  * after the row, so the status is theirs.
  */
-export function toMessage(row: MessageRow, attachments: Static<typeof Attachment>[], recipients: RecipientRow[]): Static<typeof Message> {
+export function toMessage(
+  row: MessageRow,
+  attachments: Static<typeof Attachment>[],
+  recipients: RecipientRow[],
+): Omit<Static<typeof Message>, 'raw_url'> {
   return {
     ...toItem(row, attachments),
     status: recipients.length > 0 ? worstStatus(recipients.map(({ status }) => status)) : row.status,
@@ -256,7 +260,16 @@ function toDelivery(row: RecipientRow) {
   }
 }
 
-export function toThread(row: ThreadRow) {
+/** Facts about the latest messages of a thread. Addresses are in lower case. */
+export type ThreadFacts = {
+  senders: string[]
+  recipients: string[]
+  size_bytes: number
+  last_received_at: Date | null
+  last_sent_at: Date | null
+}
+
+export function toThread(row: ThreadRow, facts: ThreadFacts) {
   return {
     id: row.id,
     mailbox_id: row.mailbox_id,
@@ -265,6 +278,12 @@ export function toThread(row: ThreadRow) {
     folder: row.message_count === 0 ? ('trash' as const) : row.folder,
     labels: row.labels,
     participants: row.participants,
+    senders: facts.senders,
+    recipients: facts.recipients,
+    size_bytes: facts.size_bytes,
+    last_message_id: row.last_message_id,
+    last_received_at: facts.last_received_at?.toISOString() ?? null,
+    last_sent_at: facts.last_sent_at?.toISOString() ?? null,
     message_count: row.message_count === 0 ? row.trashed_count : row.message_count,
     unread_count: row.unread_count,
     last_message_at: row.last_message_at.toISOString(),

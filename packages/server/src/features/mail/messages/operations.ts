@@ -133,6 +133,10 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const threads = createThreads({ db, identities, attachments, deleteFromThread: deletion.deleteFromThread })
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
+  const show = async (row: MessageRow, recipients: RecipientRow[] = []) => ({
+    ...toMessage(row, await showAttachments(row), recipients),
+    raw_url: attachments.linkTo(row.id),
+  })
 
   async function findInMailbox(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
     const row = await found
@@ -157,6 +161,17 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     if (!raw) throw notFound('message')
     return raw.bytes ?? blobs.get(raw.blobKey as string)
   }
+
+  const readFile = (row: MessageRow): Promise<Buffer> => (row.raw_id === null ? compose(row) : readRaw(row.raw_id))
+
+  attachments.addSource({
+    async findFile(id) {
+      const row = isId('message', id) ? await loadMessage(id) : null
+      return row && { filename: `${id}.eml`, content_type: 'message/rfc822', bytes: await readFile(row), blob_key: null }
+    },
+    // The sweep finds the blobs of raw messages itself.
+    findNamedBlobs: async () => [],
+  })
 
   return {
     ...createMessageLists({ db, identities, attachments }),
@@ -203,7 +218,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         for (const head of heads) {
           if (head === null || head.mailbox_id !== owner.mailboxId || !isWanted(head, wants, after)) continue
           const row = await loadMessage(head.id)
-          if (row) return { id: row.id, value: toMessage(row, await showAttachments(row), []) }
+          if (row) return { id: row.id, value: await show(row) }
         }
         return null
       }
@@ -217,8 +232,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
     async getMessage(caller, mailbox, id, found) {
       const row = await requireMessage(caller, mailbox, id, found)
-      const [shown, recipients] = await Promise.all([showAttachments(row), row.direction === 'outbound' ? loadRecipients(id) : null])
-      return toMessage(row, shown, recipients ?? [])
+      return show(row, (row.direction === 'outbound' && (await loadRecipients(id))) || [])
     },
 
     async updateMessage(call, mailbox, id, body) {
@@ -240,7 +254,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
     async getRawMessage(caller, mailbox, id) {
       const row = await requireMessage(caller, mailbox, id)
-      return new Raw('message/rfc822', row.raw_id === null ? await compose(row) : await readRaw(row.raw_id), {
+      return new Raw('message/rfc822', await readFile(row), {
         'content-disposition': `attachment; filename="${id}.eml"`,
       })
     },

@@ -2,7 +2,7 @@
 import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
-import type { StoredFolder, ThreadRow } from './model.ts'
+import type { StoredFolder, ThreadFacts, ThreadRow } from './model.ts'
 import type { ChangeScope } from './store.ts'
 import { currentThread } from './thread-store.ts'
 
@@ -146,6 +146,28 @@ export async function findThread(sql: Sql, scope: ChangeScope, id: string): Prom
     values: [scope.organizationId, scope.mailboxIds, id],
   })
   return rows[0] ?? null
+}
+
+const factMessagesMax = 100
+
+/** Facts about the latest messages of these threads. Messages in the trash count for a thread that is in the trash itself. */
+export async function findFacts(sql: Sql, threads: Pick<ThreadRow, 'id' | 'message_count'>[]): Promise<Map<string, ThreadFacts>> {
+  const { rows } = await sql.query<ThreadFacts & { thread_id: string }>({
+    name: 'find-thread-facts',
+    text: `WITH latest AS MATERIALIZED (SELECT one.id AS thread_id, m.* FROM unnest($1::text[], $2::boolean[]) AS one (id, is_trashed)
+        CROSS JOIN LATERAL (
+          SELECT direction, from_address, to_addresses || cc_addresses || bcc_addresses AS recipients, size_bytes, created_at FROM messages
+          WHERE thread_id = one.id AND is_hidden = one.is_trashed AND (NOT one.is_trashed OR trashed_at IS NOT NULL)
+          ORDER BY id DESC LIMIT ${factMessagesMax}) m),
+      addressed AS (SELECT thread_id, array_agg(DISTINCT lower(address)) AS recipients
+        FROM latest CROSS JOIN LATERAL unnest(latest.recipients) AS address GROUP BY thread_id)
+      SELECT thread_id, array_remove(array_agg(DISTINCT lower(from_address)), '') AS senders, coalesce(min(addressed.recipients), '{}') AS recipients,
+        sum(size_bytes)::float8 AS size_bytes, max(created_at) FILTER (WHERE direction = 'inbound') AS last_received_at,
+        max(created_at) FILTER (WHERE direction = 'outbound') AS last_sent_at
+      FROM latest LEFT JOIN addressed USING (thread_id) GROUP BY thread_id`,
+    values: [threads.map(({ id }) => id), threads.map(({ message_count }) => message_count === 0)],
+  })
+  return new Map(rows.map(({ thread_id, ...facts }) => [thread_id, facts]))
 }
 
 /** The threads of hits that meet the filters, each at its newest hit. `isHit` is the condition of a hit on `n`, with the search as $2. */

@@ -7,13 +7,13 @@ import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { readPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Tx } from '../../../core/sql.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import { addToCounts } from './filing-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import { itemsWith } from './message-lists.ts'
-import { type ThreadRow, toThread } from './model.ts'
+import { type ThreadFacts, type ThreadRow, toThread } from './model.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
@@ -76,7 +76,7 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
       : searchThreads(scope, q, filter, page.limit, page.cursor))
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
-    return { object: 'list' as const, data: shown.map(toThread), has_more: nextCursor !== null, next_cursor: nextCursor }
+    return { object: 'list' as const, data: await showThreads(db, shown), has_more: nextCursor !== null, next_cursor: nextCursor }
   }
 
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
@@ -113,7 +113,8 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
     const rows = isTrashed(thread)
       ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
       : await store.listByScope(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
-    return { ...toThread(thread), messages: await showItems(rows.toReversed()) }
+    const [[view], messages] = await Promise.all([showThreads(db, [thread]), showItems(rows.toReversed())])
+    return { ...(view as ShownThread), messages }
   }
 
   async function requireLocked(tx: Tx, caller: Caller, id: string): Promise<trashStore.LockedThread> {
@@ -131,7 +132,8 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
   /** The thread as it is now in the transaction. */
   async function show(tx: Tx, thread: trashStore.LockedThread) {
     const scope = { organizationId: thread.organization_id, mailboxIds: [thread.mailbox_id] }
-    return toThread((await listStore.findThread(tx, scope, thread.id)) as ThreadRow)
+    const [view] = await showThreads(tx, [(await listStore.findThread(tx, scope, thread.id)) as ThreadRow])
+    return view as ShownThread
   }
 
   async function moveMessage(call: Call, mailbox: string, id: string, isTrashed: boolean) {
@@ -217,6 +219,15 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
     trashMessage: (call, mailbox, id) => moveMessage(call, mailbox, id, true),
     restoreMessage: (call, mailbox, id) => moveMessage(call, mailbox, id, false),
   }
+}
+
+type ShownThread = ReturnType<typeof toThread>
+
+const noFacts: ThreadFacts = { senders: [], recipients: [], size_bytes: 0, last_received_at: null, last_sent_at: null }
+
+async function showThreads(sql: Sql, rows: ThreadRow[]): Promise<ShownThread[]> {
+  const facts = rows.length === 0 ? null : await listStore.findFacts(sql, rows)
+  return rows.map((row) => toThread(row, facts?.get(row.id) ?? noFacts))
 }
 
 /** The mailbox of an agent key, or the organization. A list is in the order of one index, so a key of several agents names one. */

@@ -110,11 +110,12 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     const { address, subject } = automaticAnswerTo(message)
     const from = await chooseAuthor(owner, body.from, message.envelope_to)
     const recipients = checkRecipients({ to: readAddresses('to', [address]), cc: [], bcc: [] })
-    const files = await takeFiles(owner, { from, recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
+    const replyTo = readAddresses('reply_to', asList(body.reply_to))
+    const files = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(body))
     const outgoing: OutgoingMessage = {
       from,
       recipients,
-      replyTo: [],
+      replyTo,
       subject,
       text: body.text ?? '',
       html: body.html ?? '',
@@ -202,11 +203,12 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         cc: body.cc === undefined ? answer.cc : readAddresses('cc', asList(body.cc)),
         bcc: readAddresses('bcc', asList(body.bcc)),
       })
-      const files = await takeFiles(owner, { from, recipients, replyTo: [], headers }, body.attachments, bodyBytes(body))
+      const replyTo = readAddresses('reply_to', asList(body.reply_to))
+      const files = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(body))
       const outgoing: OutgoingMessage = {
         from,
         recipients,
-        replyTo: [],
+        replyTo,
         subject: answer.subject,
         text: body.text ?? '',
         html: body.html ?? '',
@@ -229,11 +231,12 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         cc: readAddresses('cc', asList(body.cc)),
         bcc: readAddresses('bcc', asList(body.bcc)),
       })
+      const replyTo = readAddresses('reply_to', asList(body.reply_to))
       const from = await chooseAuthor(owner, body.from, message.envelope_to)
       const headers = checkHeaders(body.headers)
       if (body.subject !== undefined) checkSubject(body.subject)
       const quoted = forwardOf(message, body)
-      const own = await takeFiles(owner, { from, recipients, replyTo: [], headers }, body.attachments, bodyBytes(quoted))
+      const own = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(quoted))
       const ownBytes = bodyBytes(quoted) + own.reduce((sum, row) => sum + row.size_bytes, 0)
       return call
         .transact(async (tx) => {
@@ -241,7 +244,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
           const { id, threadId } = await queueMessage(tx, owner, {
             from,
             recipients,
-            replyTo: [],
+            replyTo,
             subject: body.subject ?? quoted.subject,
             text: quoted.text,
             html: quoted.html,
