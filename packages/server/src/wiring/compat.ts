@@ -1,11 +1,18 @@
 // Builds the APIs of other services.
 import type { Config } from '../config/settings.ts'
 import type { Pages } from '../edges/api/server.ts'
+import { agentMailRoutes, mountAgentMail } from '../edges/compat/agentmail/mount.ts'
 import { mountResend, resendPath, resendRoutes } from '../edges/compat/resend/mount.ts'
 
 /** The pages of a process with the api role. */
 export function createCompatPages(config: Config): Pages[] {
   if (!config.roles.includes('api')) return []
-  const paths = resendRoutes.map(({ method, path }) => ({ method, path: resendPath + path.replace(/:(\w+)/g, '{$1}') }))
-  return [{ paths, mount: (app, { admitBody }) => mountResend(app, { admitBody }) }]
+  const paths = resendRoutes.map(({ method, path }) => ({ method, path: toPattern(resendPath + path) }))
+  const agentMailPaths = agentMailRoutes.map(({ method, path }) => ({ method, path: toPattern(path) }))
+  return [
+    { paths, mount: (app, { admitBody }) => mountResend(app, { admitBody }) },
+    { paths: agentMailPaths, mount: (app, { admitBody }) => mountAgentMail(app, { admitBody }) },
+  ]
 }
+
+const toPattern = (path: string): string => path.replace(/:(\w+)/g, '{$1}')

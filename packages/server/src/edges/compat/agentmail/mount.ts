@@ -1,0 +1,110 @@
+// The API of AgentMail at /compat/agentmail, as its SDK 0.5 calls it. Keys are ours, and each answer is made of our own API.
+import type { ErrorCode } from '@callsign/contract/errors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiError } from '../../../core/errors.ts'
+import { CallFailure, createApiCall } from '../api-calls.ts'
+import { inboxRoutes } from './inboxes.ts'
+import { messageRoutes } from './messages.ts'
+import { AgentMailFailure, type AgentMailRoute, notThere, podId, wrongValue } from './route.ts'
+import { threadRoutes } from './threads.ts'
+
+const basePath = '/compat/agentmail/v0'
+
+const bodyBytesUsual = 1024 * 1024
+
+/** Routes by resource. Those of a pod exist twice. */
+const ownRoutes: readonly AgentMailRoute[] = [...inboxRoutes, ...messageRoutes, ...threadRoutes]
+
+/** Every route with its whole path. */
+export const agentMailRoutes: readonly AgentMailRoute[] = ownRoutes.flatMap((route) => [
+  { ...route, path: `${basePath}${route.path}` },
+  ...(route.isInPod ? [{ ...route, path: `${basePath}/pods/:pod_id${route.path}` }] : []),
+])
+
+type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }
+
+/** Adds the routes. Any other path below the base address answers 501. */
+export function mountAgentMail(app: FastifyInstance, { admitBody }: Edge): void {
+  for (const route of agentMailRoutes) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      onRequest: async (request, reply) => {
+        request.pattern = route.path.replace(/:(\w+)/g, '{$1}')
+        const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
+        if (refused) return send(reply, new AgentMailFailure(refused.status, 'ValidationError', refused.code, refused.message))
+      },
+      handler: (request, reply) => answer(app, route, request, reply),
+    })
+  }
+  app.route({
+    method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    url: `${basePath}/*`,
+    onRequest: async (request) => {
+      request.pattern = `${basePath}/{path}`
+    },
+    handler: async (request, reply) => {
+      const feature = request.url.slice(basePath.length).split('?', 1)[0]
+      const message = `${request.method} ${feature} is not offered by Callsign.`
+      return send(reply, new AgentMailFailure(501, 'NotOfferedError', 'not_offered', message))
+    },
+  })
+}
+
+async function answer(app: FastifyInstance, route: AgentMailRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  try {
+    const params = request.params as Record<string, string>
+    if (params.pod_id !== undefined && params.pod_id !== podId) throw notThere('Pod')
+    const result = await route.run({
+      params,
+      query: request.query as Record<string, string | string[] | undefined>,
+      body: bodyOf(request),
+      headers: request.headers,
+      call: createApiCall(app, request),
+    })
+    return result === undefined ? reply.code(204).send() : reply.code(200).send(result)
+  } catch (error) {
+    if (error instanceof AgentMailFailure) return send(reply, error)
+    if (error instanceof CallFailure) return send(reply.headers(error.headers), translated(error), error.details)
+    throw error
+  }
+}
+
+/** The object in the body. A request without a body counts as an empty one, although it may announce JSON. */
+function bodyOf({ body, headers }: FastifyRequest): Record<string, unknown> {
+  const isEmpty = headers['content-length'] === undefined || headers['content-length'] === '0'
+  if (body === undefined || body === null || (body instanceof Error && isEmpty)) return {}
+  if (body instanceof Error) throw wrongValue(body.message)
+  if (typeof body !== 'object' || Array.isArray(body) || Buffer.isBuffer(body)) throw wrongValue('The body must be a JSON object.')
+  return body as Record<string, unknown>
+}
+
+const send = (reply: FastifyReply, failure: AgentMailFailure, errors: CallFailure['details'] = []): FastifyReply =>
+  reply.code(failure.statusCode).send({
+    name: failure.name,
+    code: failure.code,
+    message: failure.message,
+    ...(errors.length > 0 && { errors }),
+  })
+
+/** Error names of AgentMail by our codes. The status is ours. */
+const names: Partial<Record<ErrorCode, string>> = {
+  validation_error: 'ValidationError',
+  draft_incomplete: 'ValidationError',
+  unauthorized: 'UnauthorizedError',
+  forbidden: 'ForbiddenError',
+  approval_required: 'ForbiddenError',
+  recipient_not_allowed: 'MessageRejectedError',
+  recipient_suppressed: 'MessageRejectedError',
+  not_found: 'NotFoundError',
+  rate_limited: 'RateLimitError',
+  sending_limit_reached: 'LimitExceededError',
+  internal_error: 'ServerError',
+}
+
+/** The one translator of our errors. */
+function translated({ status, code, message, details }: CallFailure): AgentMailFailure {
+  const reasons = details.map(({ path, message: reason }) => `${path} ${reason}`.trim())
+  const name = names[code] ?? (status === 409 ? 'ConflictError' : status < 500 ? 'ValidationError' : 'ServerError')
+  return new AgentMailFailure(status, name, code, reasons.length > 0 ? reasons.join('; ') : message)
+}
