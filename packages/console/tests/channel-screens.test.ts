@@ -2,7 +2,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
-import { loadAgain, signInByKey, waitForShell } from './harness/sign-in.ts'
+import { signInByKey, waitForShell } from './harness/sign-in.ts'
+import { expectAccessible, expectFailure, openFailingPage, type ScreenCase, withoutFailedLoads } from './harness/states.ts'
 import { startWorld, type World } from './harness/world.ts'
 
 let world: World
@@ -44,9 +45,7 @@ afterAll(async () => {
   await world?.stop()
 })
 
-type Entry = { name: string; path: () => string; data: string; empty?: string }
-
-const screens: Entry[] = [
+const screens: ScreenCase[] = [
   { name: 'identities', path: () => '/identities', data: 'sales@agents.localhost', empty: 'No identities yet' },
   { name: 'one identity', path: () => '/identities/sales', data: 'A person sends its drafts' },
   { name: 'keys', path: () => '/keys', data: 'Sales in production' },
@@ -54,7 +53,7 @@ const screens: Entry[] = [
   { name: 'one domain', path: () => `/domains/${ids.domain}`, data: 'Publish these records' },
   { name: 'rules', path: () => '/rules', data: 'newsletter.example', empty: 'No identities yet' },
   { name: 'suppressions', path: () => '/rules?tab=suppressions', data: 'gone@example.com', empty: 'No suppressed addresses' },
-  { name: 'phone numbers', path: () => '/phone', data: 'simulator', empty: 'No phone numbers yet' },
+  { name: 'phone numbers', path: () => '/phone', data: '+1', empty: 'No phone numbers yet' },
   { name: 'texts', path: () => `/phone/${ids.number}`, data: 'Your code is 492816' },
   { name: 'iMessage', path: () => '/imessage', data: '+14155550123', empty: 'No conversations yet' },
   { name: 'one conversation', path: () => `/imessage/${ids.conversation}`, data: 'Do you ship to Norway?' },
@@ -76,57 +75,18 @@ const screens: Entry[] = [
   { name: 'MCP', path: () => '/settings?tab=mcp', data: 'npx add-mcp' },
 ]
 
-const open = async ({ path, data }: Entry) => {
-  await page.goto(`/console${path()}`)
-  await page.getByText(data).first().waitFor()
-}
-
-describe.each(screens)('$name', (entry) => {
-  test('with data is accessible, in both colour schemes and on a phone', async () => {
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: scheme })
-      await open(entry)
-      expect(await findInaccessible(page)).toEqual([])
-    }
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.setViewportSize({ width: 390, height: 844 })
-    await page.getByText(entry.data).first().waitFor()
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    await page.setViewportSize({ width: 1440, height: 900 })
-  })
-})
+test.each(screens)('$name with data is accessible, in both colour schemes and on a phone', (screen) => expectAccessible(page, screen))
 
 /** Every call of a screen but the event stream. */
 const requests = /\/(api\/v1\/(?!events\/stream)|console\/api\/(sessions|members))/
+/** Screens that show nothing before their first answer. */
 const loading = screens.filter(({ name }) => !['settings', 'MCP', 'simulator', 'hostile mail', 'faults', 'one tunnel'].includes(name))
 
-test('failing screens say so and load again', { timeout: 120_000 }, async () => {
-  const body = '{"error":{"code":"internal_error","message":"It broke.","request_id":"req_1"}}'
-  for (const entry of loading) {
-    await page.route(requests, (route) => route.fulfill({ status: 400, contentType: 'application/json', body }))
-    await page.goto(`/console${entry.path()}`)
-    await page.getByText('It broke.').first().waitFor()
-    await page.unroute(requests)
-    if (entry.name === 'events') continue
-    await loadAgain(page, entry.name, entry.data)
-  }
-  // The browser reports each failed request. Exceptions stay unexpected.
-  owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !problem.includes('Failed to load resource')))
-})
-
-test('slow screens show that they load', { timeout: 120_000 }, async () => {
-  for (const entry of loading.filter(({ name }) => name !== 'events')) {
-    const slow = Promise.withResolvers<void>()
-    await page.route(requests, async (route) => {
-      await slow.promise
-      await route.fallback()
-    })
-    await page.goto(`/console${entry.path()}`)
-    await page.locator('.loading').first().waitFor()
-    slow.resolve()
-    await page.getByText(entry.data).first().waitFor()
-    await page.unroute(requests)
-  }
+test('slow screens show that they load, and failing ones say so and load again', { timeout: 120_000 }, async () => {
+  const failing = await openFailingPage(browser, world.baseUrl, page)
+  for (const screen of loading) await expectFailure(failing.page, screen, requests)
+  expect(withoutFailedLoads(failing.problems)).toEqual([])
+  await failing.close()
 })
 
 test('screens without data say so', { timeout: 120_000 }, async () => {

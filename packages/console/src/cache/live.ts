@@ -44,9 +44,9 @@ function receive(event: CallsignEvent): void {
 const historyMs = 3_600_000
 const historyPagesMax = 3
 
-/** Fills `recentEvents` with those of the last hour, once. */
-export async function loadRecentEvents(): Promise<void> {
-  if (recentEvents.peek().length > 0) return
+/** Fills `recentEvents` with those of the last hour, once. Resolves with their number. */
+export async function loadRecentEvents(): Promise<number> {
+  if (recentEvents.peek().length > 0) return recentEvents.peek().length
   const found: CallsignEvent[] = []
   let cursor: string | undefined
   for (let pages = 0; pages < historyPagesMax; pages++) {
@@ -59,6 +59,7 @@ export async function loadRecentEvents(): Promise<void> {
   const known = new Set(recentEvents.peek().map((event) => event.id))
   const older = found.filter((event) => !known.has(event.id)).toReversed()
   recentEvents.value = [...recentEvents.peek(), ...older].slice(0, recentMax)
+  return recentEvents.peek().length
 }
 
 async function follow(abort: AbortController): Promise<void> {

@@ -1,7 +1,6 @@
 // A Chromium for tests, from the npm package that carries one or from the machine, and pages that record everything suspicious.
 
 import { existsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import bundled from '@sparticuz/chromium'
 import axe from 'axe-core'
@@ -34,7 +33,7 @@ export async function openPage(browser: Browser, baseUrl: string, more: BrowserC
   const problems: string[] = []
   const host = new URL(baseUrl).host
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`))
-  page.on('console', (message) => message.type() === 'error' && problems.push(`console: ${message.text()}`))
+  page.on('console', (message) => message.type() === 'error' && problems.push(`console: ${message.text()} ${message.location().url}`))
   page.on('request', (request) => {
     const url = new URL(request.url())
     if (!['data:', 'blob:', 'about:'].includes(url.protocol) && url.host !== host) problems.push(`request: ${request.url()}`)
@@ -48,10 +47,14 @@ export async function openPage(browser: Browser, baseUrl: string, more: BrowserC
  */
 export const keepIntercepting = (page: Page) => page.route('**/requested-by-no-page', (route) => route.abort())
 
-/** Serious findings of axe-core, as rule and element. */
-export async function findInaccessible(of: Page): Promise<string[]> {
-  await of.evaluate(axe.source)
-  const options = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'], resultTypes: ['violations'] }
+/** Rules of axe-core whose result depends on the colour scheme. */
+const schemeRules = ['color-contrast']
+
+/** Serious findings of axe-core, as rule and element. `scheme` runs only the rules that depend on the colour scheme. */
+export async function findInaccessible(of: Page, { part = 'all' as 'all' | 'scheme' } = {}): Promise<string[]> {
+  if (!(await of.evaluate("'axe' in window"))) await of.evaluate(axe.source)
+  const runOnly = part === 'scheme' ? schemeRules : ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
+  const options = { runOnly, resultTypes: ['violations'] }
   const result = (await of.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as {
     violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
   }
@@ -60,9 +63,9 @@ export async function findInaccessible(of: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
 
-/** Looked at by people, and not committed. `CALLSIGN_SCREENSHOTS` names another folder. */
-const pictures = process.env.CALLSIGN_SCREENSHOTS ?? join(tmpdir(), 'callsign-console')
+/** The folder for pictures, which people look at. Without CALLSIGN_SCREENSHOTS none are taken. */
+const pictures = process.env.CALLSIGN_SCREENSHOTS
 
 export async function takePicture(of: Page, name: string): Promise<void> {
-  await of.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' })
+  if (pictures) await of.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' })
 }

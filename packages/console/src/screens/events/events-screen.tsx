@@ -1,18 +1,19 @@
 // Events as they happen, with pause and a filter. A pause keeps the list still, and resuming adds the events since then.
 import type { CallsignEvent } from '@callsign/sdk'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { loadRecentEvents, recentEvents } from '../../cache/live.ts'
+import { useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Id } from '../../elements/copy.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
 import { Empty } from '../../elements/empty.tsx'
 import { TextField } from '../../elements/fields.tsx'
+import { Loaded } from '../../elements/loaded.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
 import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
-import { attempt } from '../../elements/toasts.tsx'
 import { place, setQuery } from '../../navigation/place.ts'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 
@@ -30,7 +31,7 @@ export default function EventsScreen() {
   const filter = place.value.query.get('filter') ?? ''
   const [held, setHeld] = useState<CallsignEvent[] | null>(null)
   const [open, setOpen] = useState<CallsignEvent | null>(null)
-  useEffect(() => void attempt(loadRecentEvents), [])
+  const history = useQuery('history', loadRecentEvents)
   const toggle = () => setHeld(held ? null : recentEvents.peek())
   useShortcuts('Events', [{ keys: 'p', label: held ? 'Resume' : 'Pause', run: toggle }])
   const missed = held ? recentEvents.value.findIndex((event) => event.id === held[0]?.id) : 0
@@ -52,9 +53,13 @@ export default function EventsScreen() {
           onInput={(value) => setQuery({ filter: value || undefined })}
         />
         {shown.length === 0 ? (
-          <Empty icon="events" title="No events in the last hour" samples={samples}>
-            Events appear here as they happen.
-          </Empty>
+          <Loaded query={history}>
+            {() => (
+              <Empty icon="events" title="No events in the last hour" samples={samples}>
+                Events appear here as they happen.
+              </Empty>
+            )}
+          </Loaded>
         ) : (
           <EventTable events={shown} onOpen={setOpen} />
         )}
