@@ -407,20 +407,24 @@ describe('the inbox', () => {
       flags: [],
       guardrail: null,
     }
-    const pageOf = (first: number) =>
-      JSON.stringify({
-        object: 'list',
-        data: Array.from({ length: 5_000 }, (_, index) => ({ ...small, id: `msg_${first + index}`, subject: `Message ${first + index}` })),
-        has_more: first < 95_000,
-        next_cursor: first < 95_000 ? String(first + 5_000) : null,
-      })
-    await page.route(/mailboxes\/sales\/messages\?/, (route) => {
-      const first = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
-      return route.fulfill({ contentType: 'application/json', body: pageOf(first) })
-    })
-    await page.goto('/console/inbox?mailbox=sales&folder=all')
-    await page.getByText('Message 0', { exact: true }).waitFor()
-    await page.evaluate(`(async () => {
+    const many = await openPage(browser, world.baseUrl, { storageState: await page.context().storageState() })
+    // The page makes the answers itself, because 100,000 messages take long through the driver of the browser.
+    await many.page.addInitScript(`{
+      const send = fetch
+      globalThis.fetch = async (input, init) => {
+        const url = new URL(input, location.href)
+        if (!url.pathname.endsWith('/mailboxes/sales/messages')) return send(input, init)
+        const first = Number(url.searchParams.get('cursor') ?? 0)
+        const data = Array.from({ length: 5_000 }, (_, index) => (
+          { ...${JSON.stringify(small)}, id: 'msg_' + (first + index), subject: 'Message ' + (first + index) }
+        ))
+        const hasMore = first < 95_000
+        return Response.json({ object: 'list', data, has_more: hasMore, next_cursor: hasMore ? String(first + 5_000) : null })
+      }
+    }`)
+    await many.page.goto('/console/inbox?mailbox=sales&folder=all')
+    await many.page.getByText('Message 0', { exact: true }).waitFor()
+    await many.page.evaluate(`(async () => {
       const list = document.querySelector('.mail-list .virtual')
       while (list.scrollHeight < 100_000 * 62) {
         list.scrollTop = list.scrollHeight
@@ -428,9 +432,9 @@ describe('the inbox', () => {
       }
       list.scrollTop = 0
     })()`)
-    expect(await page.locator('.mail-row').count()).toBeLessThan(60)
+    expect(await many.page.locator('.mail-row').count()).toBeLessThan(60)
     // From the key to the second frame after it, which has been painted.
-    const times = (await page.evaluate(`(async () => {
+    const times = (await many.page.evaluate(`(async () => {
       const times = []
       for (let index = 0; index < 30; index++) {
         const start = performance.now()
@@ -453,11 +457,12 @@ describe('the inbox', () => {
       `100,000 messages take median ${median.toFixed(0)} ms, slowest ${(sorted.at(-1) as number).toFixed(0)} ms per key or scroll`,
     )
     // Times depend on the machine, so the bound is the number of rows that a key or a scroll renders.
-    expect(await page.locator('.mail-row').count()).toBeLessThan(60)
-    await page
+    expect(await many.page.locator('.mail-row').count()).toBeLessThan(60)
+    await many.page
       .getByText(/^Message 8\d{4}$/)
       .first()
       .waitFor()
-    await page.unroute(/mailboxes\/sales\/messages\?/)
+    expect(withoutFailedLoads(many.problems)).toEqual([])
+    await many.close()
   })
 })
