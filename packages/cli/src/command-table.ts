@@ -22,10 +22,12 @@ import { organizationCommands } from './commands/organization.ts'
 import { outboundMailCommands } from './commands/outbound-mail.ts'
 import { phoneCommands } from './commands/phones.ts'
 import { quarantineCommands } from './commands/quarantine.ts'
+import { requestCommands } from './commands/requests.ts'
 import { simulatorCommands } from './commands/simulator.ts'
 import { suppressionCommands } from './commands/suppressions.ts'
 import { threadCommands } from './commands/threads.ts'
 import { tunnelCommands } from './commands/tunnels.ts'
+import { usageCommands } from './commands/usage.ts'
 import { vaultCommands } from './commands/vault.ts'
 import { vaultGrantCommands } from './commands/vault-grants.ts'
 import { vaultKeyCommands } from './commands/vault-keys.ts'
@@ -64,6 +66,8 @@ export const commands: readonly Command[] = [
   ...vaultRunCommands,
   ...keyCommands,
   ...auditCommands,
+  ...usageCommands,
+  ...requestCommands,
   ...simulatorCommands,
   ...completionCommands,
 ]

@@ -32,6 +32,8 @@ export const topics: Record<string, string> = {
   vault: 'Secrets that the server cannot read.',
   keys: 'API keys.',
   audit: 'The log of changes to keys, agents and settings.',
+  usage: 'Counts of mail per day.',
+  requests: 'The log of API requests.',
   sim: 'Simulated phones, for trying things out.',
   completion: 'Complete commands and options in your shell.',
 }

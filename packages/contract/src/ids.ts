@@ -120,6 +120,12 @@ export function firstId(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${base32(bytes)}`
 }
 
+/** The time in an id, in milliseconds since 1970. */
+export const timeOfId = (id: string): number => {
+  const start = id.indexOf('_') + 1
+  return [...id.slice(start, start + 10)].reduce((sum, digit) => sum * 32 + idAlphabet.indexOf(digit), 0)
+}
+
 /** Encodes 16 bytes as 26 characters of Crockford's base32, most significant first, two zero bits in front (TypeID 0.3). */
 function base32(bytes: Uint8Array): string {
   let text = ''

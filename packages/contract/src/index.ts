@@ -16,10 +16,12 @@ import type { Operation } from './operation.ts'
 import * as organization from './organization.ts'
 import * as outboundMail from './outbound-mail.ts'
 import * as phones from './phones.ts'
+import * as requests from './requests.ts'
 import * as simulator from './simulator.ts'
 import * as suppressions from './suppressions.ts'
 import * as threads from './threads.ts'
 import * as tunnels from './tunnels.ts'
+import * as usage from './usage.ts'
 import * as vault from './vault.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -50,4 +52,6 @@ export const operations: Operation[] = [
   tunnels,
   vault,
   keys,
+  usage,
+  requests,
 ].flatMap((feature) => Object.values(feature).filter(isOperation))

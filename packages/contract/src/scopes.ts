@@ -33,6 +33,8 @@ export const scopeMeanings = {
   'organization:read': 'Reads the settings and the sending state of the organization.',
   'organization:write': 'Pauses and resumes sending, and changes settings of the organization.',
   'audit:read': 'Reads the audit log.',
+  'usage:read': 'Reads the counts of mail per day.',
+  'requests:read': 'Reads the log of API requests.',
   'simulator:read': 'Reads the outbox of the simulator.',
   'simulator:write': 'Simulates incoming messages, numbers and faults.',
 } as const
@@ -56,6 +58,8 @@ export const organizationScopes: readonly Scope[] = [
   'organization:read',
   'organization:write',
   'audit:read',
+  'usage:read',
+  'requests:read',
   'simulator:read',
   'simulator:write',
 ]

@@ -126,7 +126,7 @@ function outputOf(child: ChildProcessByStdio<Writable | null, Readable, null>): 
 }
 
 const placeOf = (value: unknown, at: string): unknown =>
-  at.split('.').reduce<unknown>((inner, part) => (inner as Record<string, unknown>)[part], value)
+  at.split('.').reduce<unknown>((inner, part) => (inner as Record<string, unknown> | undefined)?.[part], value)
 
 function filled(value: unknown, saved: Record<string, unknown>): unknown {
   if (typeof value === 'string' && value.startsWith('$')) return saved[value.slice(1)]
@@ -146,7 +146,7 @@ function comparable(results: Result[]): Result[] {
   }) as Result[]
 }
 
-const measured = new Set(['last4', 'latency_ms', 'dkim-signature', 'last_used_user_agent'])
+const measured = new Set(['last4', 'latency_ms', 'duration_ms', 'dkim-signature', 'last_used_user_agent'])
 
 const withoutRandom = (text: string): string =>
   text

@@ -36,6 +36,16 @@ export const calls: Call[] = [
   { call: 'keys.list' },
   { call: 'keys.revoke', path: ['$key'] },
   { call: 'audit.list', args: { limit: 2 } },
+  { call: 'usage.list', args: { by: 'agent', start_date: '2020-01-01', end_date: '2020-01-31' } },
+  { call: 'usage.list', args: { start_date: '2020-02-30' }, error: 'validation_error' },
+  {
+    call: 'requests.list',
+    args: { method: 'GET', path: '/api/v1/audit' },
+    until: { at: 'data.0.operation', is: 'listAudit' },
+    save: { request: 'data.0.id' },
+  },
+  { call: 'requests.get', path: ['$request'] },
+  { call: 'requests.get', path: ['req_unknown'], error: 'not_found' },
 
   { call: 'mail.send', args: { agent: 'support', to: ['sales@agents.localhost'], ...text }, save: { sent: 'id' } },
   {

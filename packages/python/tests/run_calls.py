@@ -23,7 +23,10 @@ def snake(name: str) -> str:
 
 def place(value: Any, at: str) -> Any:
     for part in at.split("."):
-        value = value[int(part)] if isinstance(value, list) else value[part]
+        if isinstance(value, list):
+            value = value[int(part)] if int(part) < len(value) else {}
+        else:
+            value = value.get(part)
     return value
 
 

@@ -14,9 +14,11 @@ import { OrganizationSettings } from './organization.ts'
 import { Mail } from './outbound-mail.ts'
 import { Phone } from './phones.ts'
 import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
+import { Requests } from './requests.ts'
 import { Simulator } from './simulator.ts'
 import { Suppressions } from './suppressions.ts'
 import { Tunnels } from './tunnels.ts'
+import { Usage } from './usage.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -60,6 +62,8 @@ export class Callsign {
   readonly tunnels: Tunnels
   readonly keys: Keys
   readonly audit: Audit
+  readonly usage: Usage
+  readonly requests: Requests
   readonly vault: Vault
   readonly #connection: Connection
 
@@ -86,6 +90,8 @@ export class Callsign {
     this.tunnels = new Tunnels(connection)
     this.keys = new Keys(connection)
     this.audit = new Audit(connection)
+    this.usage = new Usage(connection)
+    this.requests = new Requests(connection)
     this.vault = new Vault(connection, options.vault)
   }
 

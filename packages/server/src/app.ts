@@ -210,6 +210,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
     routes: config.roles.includes('api') ? parts.routes : [],
     authenticate: parts.console.authenticate,
     trustedProxies: config.trustedProxies,
+    requestRecorder: parts.requestRecorder,
     transact: db.transact,
     replays,
     limits: {

@@ -1,7 +1,7 @@
 // Returned mail on a whole server. Real reports set the right status, forged ones change nothing, and other messages reach the agent.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
-import { captured, handIn } from './harness/return-mail.ts'
+import { captured, complaint, handIn } from './harness/return-mail.ts'
 import { scripted, welcome } from './harness/scripted-smtp.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -159,9 +159,6 @@ describe('forged', () => {
 })
 
 describe('complaints', () => {
-  const complaint = (path: string, type = 'abuse') =>
-    `From: feedback@provider.example\nTo: bounce@agents.localhost\nSubject: FW: Hello\nMIME-Version: 1.0\nContent-Type: multipart/report; report-type=feedback-report; boundary=b\n\n--b\nContent-Type: text/plain\n\nThis is an email abuse report.\n--b\nContent-Type: message/feedback-report\n\nFeedback-Type: ${type}\nUser-Agent: SomeGenerator/1.0\nVersion: 1\nOriginal-Mail-From: <${path}>\n\n--b\nContent-Type: message/rfc822\n\nReturn-Path: <${path}>\nFrom: ann@agents.localhost\nSubject: Hello\n\nHello there\n--b--\n`
-
   test('a complaint at the return path, or at bounce@ with the path quoted, gives an event and a suppression and keeps the status', async () => {
     for (const to of [null, 'bounce@agents.localhost', 'BOUNCE@agents.localhost']) {
       const { id, returnPaths } = await sent('reader@example.com')

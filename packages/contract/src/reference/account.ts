@@ -167,4 +167,27 @@ export const accountDetails: Record<string, OperationDetails> = {
     sdk: 'await callsign.keys.revoke($id)',
     cli: `callsign keys revoke ${sampleId('key')}`,
   },
+  listUsage: {
+    description:
+      'Returns one item per day with mail, newest day first. Days without mail are left out. Without `by`, an item counts the whole organization. `by=agent` returns one item per day and agent, and `by=domain` one per day and domain. `agent_handle` and `domain` return the items of that agent or domain. `start_date` and `end_date` are days in UTC, and are both included. The default is the last 30 days. A message is counted on the day on which it reaches a status, and stays counted when it is deleted. A message to several recipients counts once, with the status of the message. Counts are kept for 400 days.',
+    keys: 'organization',
+    query: { by: 'agent', start_date: '2026-03-01', end_date: '2026-03-31' },
+    sdk: 'const page = await callsign.usage.list($query)',
+    cli: 'callsign usage list --by agent --from 2026-03-01 --to 2026-03-31',
+  },
+  listRequests: {
+    description:
+      'Returns one page of API requests, newest first. A request appears within a second after its response. Requests without a valid key, and requests of people signed in to the console, are not in the log. The server stores neither bodies nor headers nor the values of query parameters, and it shows a parameter of the path only if it is an id. `status_class` is the first digit of the status, such as `4xx`. Requests are kept for `CALLSIGN_REQUEST_LOG_DAYS`, 30 by default. With 0, the log is off and the list is empty.',
+    keys: 'organization',
+    query: { status_class: '4xx', path: '/api/v1/mailboxes' },
+    sdk: 'const page = await callsign.requests.list($query)',
+    cli: 'callsign requests list --status 4xx --path /api/v1/mailboxes',
+  },
+  getRequest: {
+    description: 'Returns one request by the id in its `X-Request-Id` header, which error responses also contain as `error.request_id`.',
+    keys: 'organization',
+    params: { id: sampleId('request') },
+    sdk: 'const request = await callsign.requests.get($id)',
+    cli: `callsign requests show ${sampleId('request')}`,
+  },
 }

@@ -131,6 +131,15 @@ const schemaSamples: Record<string, Record<string, unknown>> = {
     target_id: sampleId('domain'),
     details: { domain: 'mail.example.com' },
   },
+  ApiRequest: {
+    id: sampleId('request'),
+    method: 'POST',
+    path: '/api/v1/mailboxes/{email_address}/messages',
+    operation: 'sendMessage',
+    status: 201,
+    key: { id: sampleId('key'), name: 'Sales in production' },
+    fields: ['to', 'subject', 'text'],
+  },
   Attachment: {
     id: sampleId('attachment'),
     url: `https://callsign.example.com/media/${sampleId('attachment')}?expires=1772447400&signature=Zk3v`,
@@ -230,6 +239,12 @@ const schemaSamples: Record<string, Record<string, unknown>> = {
     response_bytes: 15,
   },
   UnlockedVaultSecret: secretSample,
+  UsageDay: {
+    date: '2026-03-02',
+    agent_handle: null,
+    domain: null,
+    messages: { received: 41, quarantined: 2, queued: 18, sent: 0, delivered: 17, bounced: 1, failed: 0, complained: 0 },
+  },
   Vault: vaultSample,
   VaultAccess: { id: sampleId('vaultAccess') },
   VaultKey: { id: sampleId('vaultKey') },

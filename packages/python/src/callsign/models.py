@@ -26,6 +26,32 @@ class Address(TypedDict):
     created_at: str
 
 
+class ApiRequest(TypedDict):
+    id: str
+    """The `X-Request-Id` of the response."""
+    method: Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+    path: str
+    """The path. Its parameters are shown if they are ids, and by name otherwise, such as
+    `{email_address}`.
+    """
+    operation: str
+    """The id of the operation in the reference, such as `sendMail`."""
+    status: int
+    error_code: str | None
+    """The `error.code` of the response."""
+    duration_ms: int
+    """Milliseconds from the first byte of the request to the last of the response."""
+    key: ApiRequestKey
+    fields: List[str]
+    """Names of the query parameters and of the fields of the body. Their values are not stored."""
+    created_at: str
+
+
+class ApiRequestKey(TypedDict):
+    id: str
+    name: str
+
+
 class Approval(TypedDict):
     id: str
     agent_handle: str
@@ -820,6 +846,13 @@ class ListPhoneNumbersReply(TypedDict):
     next_cursor: str | None
 
 
+class ListRequestsReply(TypedDict):
+    object: Literal["list"]
+    data: List[ApiRequest]
+    has_more: bool
+    next_cursor: str | None
+
+
 class ListSmsMessagesReply(TypedDict):
     object: Literal["list"]
     data: List[SmsMessage]
@@ -852,6 +885,13 @@ class ListTunnelsReply(TypedDict):
     object: Literal["list"]
     data: List[Tunnel]
     has_more: bool
+
+
+class ListUsageReply(TypedDict):
+    object: Literal["list"]
+    data: List[UsageDay]
+    has_more: bool
+    next_cursor: str | None
 
 
 class ListVaultAccessReply(TypedDict):
@@ -1584,6 +1624,35 @@ class UpdatedMessages(TypedDict):
     data: List[MessageFlags]
     missing: List[str]
     """Ids of messages that are not there, or that the key cannot access."""
+
+
+class UsageDay(TypedDict):
+    date: str
+    """The day in UTC, YYYY-MM-DD."""
+    agent_handle: str | None
+    """The agent, with `by=agent`."""
+    domain: str | None
+    """The domain of the addresses, with `by=domain`."""
+    messages: UsageDayMessages
+
+
+class UsageDayMessages(TypedDict):
+    received: int
+    """Messages that arrived, or were released from quarantine."""
+    quarantined: int
+    """Messages that arrived in quarantine."""
+    queued: int
+    """Messages that the API accepted for sending."""
+    sent: int
+    """Messages that a relay accepted."""
+    delivered: int
+    """Messages that the servers of all recipients accepted."""
+    bounced: int
+    """Messages that the server of a recipient rejected, at once or later."""
+    failed: int
+    """Messages that could not be delivered to a recipient."""
+    complained: int
+    """Complaints of recipients."""
 
 
 class Vault(TypedDict):

@@ -25,5 +25,11 @@ export const account = area({
       sentence: 'Requests per second for one agent key on one node, with bursts of twice that. 0 means no limit.',
       read: integer(0, 1_000_000),
     }),
+    requestLogDays: setting({
+      name: 'CALLSIGN_REQUEST_LOG_DAYS',
+      fallback: '30',
+      sentence: 'Days that the log of API requests is kept. 0 turns the log off.',
+      read: integer(0, 3650),
+    }),
   },
 })

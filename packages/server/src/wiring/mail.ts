@@ -35,6 +35,8 @@ import { createMailRules } from '../features/mail/rules/operations.ts'
 import { mailRuleRoutes } from '../features/mail/rules/routes.ts'
 import { createSuppressions } from '../features/mail/suppressions/operations.ts'
 import { suppressionRoutes } from '../features/mail/suppressions/routes.ts'
+import { createUsage } from '../features/mail/usage/operations.ts'
+import { usageRoutes } from '../features/mail/usage/routes.ts'
 import type { AccountArea } from './account.ts'
 import { createDomainParts } from './domains.ts'
 import type { EventArea } from './events.ts'
@@ -74,6 +76,7 @@ export function createMailArea(
   events.describe('msg', messages.describe)
   identities.onDelete((tx, { organizationId, mailboxId }) => messages.emptyMailbox(tx, organizationId, mailboxId))
 
+  const usage = createUsage(db)
   const mailRules = createMailRules({ db, accounts, identities })
   const suppressions = createSuppressions({ db, accounts })
 
@@ -169,6 +172,7 @@ export function createMailArea(
       ...attachmentRoutes(attachments),
       ...mailRuleRoutes(mailRules),
       ...suppressionRoutes(suppressions),
+      ...usageRoutes(usage),
     ],
     handlers: [
       delivery,
@@ -183,6 +187,7 @@ export function createMailArea(
       domains.recheckTask,
       { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
       { name: 'sweep wake windows', everyMs: hourMs, run: () => wakeGuard.sweep() },
+      { name: 'sweep usage', everyMs: dayMs, isDueAtStart: true, run: () => usage.sweep() },
       { name: 'sweep send counts', everyMs: hourMs, run: () => outboundMail.sweepCounts() },
       { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
     ],

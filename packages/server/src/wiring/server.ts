@@ -3,6 +3,7 @@ import type { JobHandler } from '../core/job.ts'
 import type { Route } from '../core/route.ts'
 import type { Gateway } from '../edges/gateway/gateway.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
+import type { RequestRecorder } from '../features/account/requests/model.ts'
 import type { Deliverer } from '../features/events/webhooks/jobs.ts'
 import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
 import type { LinkDecisions } from '../features/mail/drafts/model.ts'
@@ -30,6 +31,8 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   deliverer: Deliverer
   gateway: Gateway
   tunnelHttps: HttpsListener | null
+  /** Null when the log of API requests is off. */
+  requestRecorder: RequestRecorder | null
   routes: Route[]
   /** Handlers for the worker, one per kind of job. */
   handlers: JobHandler[]
@@ -70,12 +73,13 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     deliverer: webhooks.deliverer,
     gateway: tunnels.gateway,
     tunnelHttps: tunnels.https,
+    requestRecorder: account.requests.recorder,
     routes: areas.flatMap((area) => area.routes ?? []),
     handlers: areas.flatMap((area) => area.handlers ?? []),
     scheduledTasks: areas.flatMap((area) => area.scheduledTasks ?? []),
     close: async () => {
       shared.web.close()
-      for (const area of [phone, imessage, mail]) await area.close?.()
+      for (const area of [account, phone, imessage, mail]) await area.close?.()
     },
   }
 }

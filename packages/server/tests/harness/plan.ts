@@ -7,18 +7,26 @@ const readBy = (plan: Plan): number =>
   (plan['Relation Name'] ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] : 0) +
   (plan.Plans ?? []).reduce((sum, one) => sum + readBy(one), 0)
 
-/** Runs `read` on the database. Explains each statement before it runs, and adds up the rows that they read. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const literal = (value: unknown): string => {
+  if (value === null) return 'NULL'
+  if (value instanceof Date) return quoted(value.toISOString())
+  return quoted(Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(',')}}` : String(value))
+}
+
+/** Runs `read` on the database. Explains the generic plan of each statement before it runs, and adds up the rows that they read. */
 export async function countRowsRead<T>(db: Database, read: (sql: Sql) => Promise<T>): Promise<{ result: T; rowsRead: number }> {
   let rowsRead = 0
   const result = await read({
-    query: <R>(statement: Statement) =>
+    query: <R>({ text, values = [] }: Statement) =>
       db.transact(async (tx) => {
-        const { rows } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
-          ...statement,
-          text: `EXPLAIN (ANALYZE, FORMAT JSON) ${statement.text}`,
-        })
+        await tx.query({ text: 'SET LOCAL plan_cache_mode = force_generic_plan' })
+        await tx.query({ text: `PREPARE counted AS ${text}` })
+        const execute = `EXECUTE counted${values.length > 0 ? `(${values.map(literal).join(', ')})` : ''}`
+        const { rows } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${execute}` })
+        await tx.query({ text: 'DEALLOCATE counted' })
         rowsRead += readBy((rows[0] as (typeof rows)[0])['QUERY PLAN'][0].Plan)
-        return tx.query<R>(statement)
+        return tx.query<R>({ text, values })
       }),
   })
   return { result, rowsRead }

@@ -13,6 +13,10 @@ export function captured(name: string, returnPath: string): { raw: string; recip
   return { raw, recipient: /^Final-Recipient: rfc822; ?(\S+)/im.exec(raw)?.[1] as string }
 }
 
+/** A complaint in the Abuse Reporting Format (RFC 5965) about a message with this return path. */
+export const complaint = (path: string, type = 'abuse'): string =>
+  `From: feedback@provider.example\nTo: bounce@agents.localhost\nSubject: FW: Hello\nMIME-Version: 1.0\nContent-Type: multipart/report; report-type=feedback-report; boundary=b\n\n--b\nContent-Type: text/plain\n\nThis is an email abuse report.\n--b\nContent-Type: message/feedback-report\n\nFeedback-Type: ${type}\nUser-Agent: SomeGenerator/1.0\nVersion: 1\nOriginal-Mail-From: <${path}>\n\n--b\nContent-Type: message/rfc822\n\nReturn-Path: <${path}>\nFrom: ann@agents.localhost\nSubject: Hello\n\nHello there\n--b--\n`
+
 /** Hands raw mail to the server on this port. Rejects with its answer when it refuses. */
 export async function handIn(port: number, mail: { from?: string; to: string | string[]; raw: string }): Promise<void> {
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true })

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Literal
 from .._request import UNSET, Request, Unset, given, segment
 from ..models import (
     Address,
+    ApiRequest,
     ApprovalLink,
     AttachmentInput,
     CallerInfo,
@@ -54,11 +55,13 @@ from ..models import (
     ListMessagesReply,
     ListOutboxReply,
     ListPhoneNumbersReply,
+    ListRequestsReply,
     ListSmsMessagesReply,
     ListSuppressionsReply,
     ListThreadsReply,
     ListTunnelRequestsReply,
     ListTunnelsReply,
+    ListUsageReply,
     ListVaultAccessReply,
     ListVaultKeysReply,
     ListVaultSecretsReply,
@@ -1143,7 +1146,7 @@ class Keys:
         type: Literal["organization", "agent"],
         agent_handle: str | Unset = UNSET,
         agent_handles: List[str] | Unset = UNSET,
-        scopes: List[Literal["mail:read", "mail:write", "mail:send", "drafts:read", "drafts:write", "drafts:approve", "quarantine:read", "quarantine:release", "rules:read", "rules:write", "identities:read", "identities:write", "domains:read", "domains:write", "phone:read", "phone:write", "imessage:read", "imessage:send", "tunnels:read", "tunnels:write", "vault:read", "vault:write", "vault:manage", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "organization:read", "organization:write", "audit:read", "simulator:read", "simulator:write"]] | Unset = UNSET,
+        scopes: List[Literal["mail:read", "mail:write", "mail:send", "drafts:read", "drafts:write", "drafts:approve", "quarantine:read", "quarantine:release", "rules:read", "rules:write", "identities:read", "identities:write", "domains:read", "domains:write", "phone:read", "phone:write", "imessage:read", "imessage:send", "tunnels:read", "tunnels:write", "vault:read", "vault:write", "vault:manage", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "organization:read", "organization:write", "audit:read", "usage:read", "requests:read", "simulator:read", "simulator:write"]] | Unset = UNSET,
         preset: Literal["agent", "read_only"] | Unset = UNSET,
         allowed_ips: List[str] | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -2300,6 +2303,69 @@ class Phone:
         )
 
 
+class Requests:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def get(
+        self,
+        id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> ApiRequest:
+        """Returns one request by the id in its `X-Request-Id` header, which error responses also
+        contain as `error.request_id`.
+        """
+        return await self._connection.request(
+            Request[ApiRequest](
+                "GET",
+                f"/requests/{segment(id)}",
+                timeout=request_timeout,
+            )
+        )
+
+    async def list(
+        self,
+        *,
+        method: Literal["GET", "POST", "PATCH", "PUT", "DELETE"] | Unset = UNSET,
+        status_class: Literal["1xx", "2xx", "3xx", "4xx", "5xx"] | Unset = UNSET,
+        key_id: str | Unset = UNSET,
+        path: str | Unset = UNSET,
+        after: str | Unset = UNSET,
+        before: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListRequestsReply:
+        """Returns one page of API requests, newest first. A request appears within a second after
+        its response. Requests without a valid key, and requests of people signed in to the
+        console, are not in the log. The server stores neither bodies nor headers nor the values
+        of query parameters, and it shows a parameter of the path only if it is an id.
+        `status_class` is the first digit of the status, such as `4xx`. Requests are kept for
+        `CALLSIGN_REQUEST_LOG_DAYS`, 30 by default. With 0, the log is off and the list is
+        empty.
+        """
+        return await self._connection.request(
+            Request[ListRequestsReply](
+                "GET",
+                "/requests",
+                query=given(
+                    {
+                        "method": method,
+                        "status_class": status_class,
+                        "key_id": key_id,
+                        "path": path,
+                        "after": after,
+                        "before": before,
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+
 class Simulator:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
@@ -2881,6 +2947,50 @@ class Tunnels:
                     {
                         "status": status,
                         "capture": capture,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+
+class Usage:
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def list(
+        self,
+        *,
+        by: Literal["organization", "agent", "domain"] | Unset = UNSET,
+        agent_handle: str | Unset = UNSET,
+        domain: str | Unset = UNSET,
+        start_date: str | Unset = UNSET,
+        end_date: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListUsageReply:
+        """Returns one item per day with mail, newest day first. Days without mail are left out.
+        Without `by`, an item counts the whole organization. `by=agent` returns one item per day
+        and agent, and `by=domain` one per day and domain. `agent_handle` and `domain` return
+        the items of that agent or domain. `start_date` and `end_date` are days in UTC, and are
+        both included. The default is the last 30 days. A message is counted on the day on which
+        it reaches a status, and stays counted when it is deleted. A message to several
+        recipients counts once, with the status of the message. Counts are kept for 400 days.
+        """
+        return await self._connection.request(
+            Request[ListUsageReply](
+                "GET",
+                "/usage",
+                query=given(
+                    {
+                        "by": by,
+                        "agent_handle": agent_handle,
+                        "domain": domain,
+                        "start_date": start_date,
+                        "end_date": end_date,
+                        "limit": limit,
+                        "cursor": cursor,
                     }
                 ),
                 timeout=request_timeout,
@@ -3688,10 +3798,12 @@ class Resources:
         self.messages = Messages(connection)
         self.organization = Organization(connection)
         self.phone = Phone(connection)
+        self.requests = Requests(connection)
         self.simulator = Simulator(connection)
         self.suppressions = Suppressions(connection)
         self.threads = Threads(connection)
         self.tunnels = Tunnels(connection)
+        self.usage = Usage(connection)
         self.vault_api = VaultApi(connection)
         self.webhooks = Webhooks(connection)
 

@@ -81,6 +81,7 @@ export function createAdmission({ authenticate, readClient, limits, businessEven
 
     return (request, reply, done) => {
       request.pattern = path
+      request.operation = route.shape
       // The router matches `/notes/` as `/notes/{id}` with an empty id.
       if (hasParams && Object.values(request.params as object).includes('')) {
         done(new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.'))

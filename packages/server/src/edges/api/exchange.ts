@@ -1,9 +1,12 @@
 // Tracks one request and its response from the first header to the last byte. Sets its context, and writes its log line and metrics.
 import type { ServerResponse } from 'node:http'
+import type { ErrorCode } from '@callsign/contract/errors'
+import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Log } from '../../core/log.ts'
+import type { RequestRecorder } from '../../features/account/requests/model.ts'
 import type { BodyMemory } from './body-reader.ts'
 import { failureBody, securityHeaders, toApiError } from './failure.ts'
 import type { HttpMetrics } from './metrics.ts'
@@ -15,8 +18,12 @@ declare module 'fastify' {
     caller: Caller | null
     /** The route's path with its parameters as `{name}`, or null before a route has matched. */
     pattern: string | null
+    /** The operation of the route. Null for pages. */
+    operation: Operation | null
     /** The pending result of the route's `lookAhead`. */
     found: Promise<unknown> | undefined
+    /** The code of an error response. */
+    errorCode: ErrorCode | null
     /** The cause of a 5xx response, for the log. */
     failure: unknown
     startedMs: number
@@ -49,17 +56,11 @@ export function trackExchanges(
   log: Log,
   observe: () => HttpMetrics['observe'],
   isDraining: () => boolean,
+  recorder: RequestRecorder | null,
 ): Exchanges {
   const inFlight = new Set<ServerResponse>()
 
-  app.decorateRequest('caller', null)
-  app.decorateRequest('pattern', null)
-  app.decorateRequest('found', undefined)
-  app.decorateRequest('failure', null)
-  app.decorateRequest('startedMs', 0)
-  app.decorateRequest('bodyBytesMax', 0)
-  app.decorateRequest('isBodyRaw', false)
-  app.decorateRequest('bodyMemory', null)
+  decorateRequests(app)
 
   // `close` fires once per response, also when the client disconnected. Fastify's onResponse does not fire then.
   function end(this: ServerResponse): void {
@@ -67,6 +68,7 @@ export function trackExchanges(
     const reply = (this as TrackedResponse)[exchangeOf] as FastifyReply
     const { request } = reply
     const ms = performance.now() - request.startedMs
+    if (recorder) record(recorder, request, this.statusCode, ms)
     const route = request.pattern ?? 'unmatched'
     const status = this.statusCode
     observe()(request.method, route, status, ms / 1000)
@@ -108,11 +110,37 @@ export function trackExchanges(
   return { inFlight, begin }
 }
 
+/** Adds the fields of a request before it starts, so that all requests have one shape. */
+function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('caller', null)
+  app.decorateRequest('pattern', null)
+  app.decorateRequest('operation', null)
+  app.decorateRequest('found', undefined)
+  app.decorateRequest('errorCode', null)
+  app.decorateRequest('failure', null)
+  app.decorateRequest('startedMs', 0)
+  app.decorateRequest('bodyBytesMax', 0)
+  app.decorateRequest('isBodyRaw', false)
+  app.decorateRequest('bodyMemory', null)
+}
+
+/** Records a request of an API key. People in the console have no key. */
+function record(recorder: RequestRecorder, request: FastifyRequest, status: number, durationMs: number): void {
+  const { id, caller, operation, params, body, errorCode } = request
+  if (!caller || caller.session || !operation) return
+  const { organizationId, keyId } = caller
+  // Fastify's query also has the defaults of parameters that are missing.
+  const [, given] = (request.raw.url as string).split('?', 2)
+  const query = given === undefined ? undefined : Object.fromEntries(new URLSearchParams(given))
+  recorder.note({ id, organizationId, keyId, operation, params, query, body, status, errorCode, durationMs })
+}
+
 const lengthOf = (header: number | string | string[] | undefined): number | undefined => (header === undefined ? undefined : Number(header))
 
 /** Sends the response for an error, and keeps errors of the server for the log. */
 export function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure: ApiError = toApiError(error)
+  request.errorCode = failure.code
   if (failure.status >= 500) request.failure = error
   // A handler may already have set headers that only apply to a success.
   reply.removeHeader('content-disposition').removeHeader('content-length')

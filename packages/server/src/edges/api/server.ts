@@ -13,6 +13,7 @@ import type { Log } from '../../core/log.ts'
 import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
+import type { RequestRecorder } from '../../features/account/requests/model.ts'
 import { type ArrivalLimits, arrivalLimits, limitArrival } from './arrival.ts'
 import { admitBody, createAdmission, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
@@ -41,6 +42,8 @@ export type HttpServerOptions = {
   authenticate: Authenticate
   /** Proxies whose X-Forwarded-For is trusted, as CIDR ranges. */
   trustedProxies: string[]
+  /** Gets every request with a valid key, or null when the log of requests is off. */
+  requestRecorder?: RequestRecorder | null
   /** Transactions of the database, for operations. */
   transact: Transact
   replays: Replays
@@ -178,6 +181,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     log,
     () => (metrics as HttpMetrics).observe,
     () => isDraining,
+    options.requestRecorder ?? null,
   )
   metrics = createHttpMetrics(businessEvents.registry, () => exchanges.inFlight.size)
 

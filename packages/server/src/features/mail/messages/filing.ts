@@ -2,6 +2,7 @@
 import { newId } from '../../../core/ids.ts'
 import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
+import { countMail } from '../usage/operations.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
 import * as referenceStore from './reference-store.ts'
@@ -179,6 +180,10 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
       ),
     ),
     store.addToCounts(tx, countsOf(rows), Math.floor(Math.random() * shards)),
+    countMail(
+      tx,
+      rows.map((row) => ({ messageId: row.id, name: row.status, at: row.created_at })),
+    ),
     beside(),
   ])
   if (!hasReferences) throw new TryAgain(sharedReference)
@@ -287,6 +292,9 @@ export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
     isQuarantined: false,
   }))
   if (!(await referenceStore.insertReferences(tx, references))) throw new TryAgain(sharedReference)
-  await store.addToCounts(tx, countsOf([row]), 0)
+  await Promise.all([
+    store.addToCounts(tx, countsOf([row]), 0),
+    countMail(tx, [{ messageId: row.id, name: 'received', at: row.released_at ?? row.updated_at }]),
+  ])
   return threadId
 }

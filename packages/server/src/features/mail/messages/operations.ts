@@ -16,6 +16,7 @@ import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
+import { countMail } from '../usage/operations.ts'
 import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
@@ -278,7 +279,18 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     findMessage: (id) => loadMessage(id),
     findRecipients: async (messageId) => (await loadRecipients(messageId)) ?? [],
     lockRecipients: deliveryStore.lockRecipients,
-    updateDeliveries: deliveryStore.updateDeliveries,
+
+    async updateDeliveries(tx, deliveries, at) {
+      const moved = deliveries.filter(({ from, status }) => from !== status)
+      await Promise.all([
+        deliveryStore.updateDeliveries(tx, deliveries, at),
+        countMail(
+          tx,
+          moved.map(({ messageId, status }) => ({ messageId, name: status, at })),
+        ),
+      ])
+    },
+
     findExchange: (exchange, sql = db) => deliveryStore.findExchange(sql, exchange),
 
     async describe(ids) {

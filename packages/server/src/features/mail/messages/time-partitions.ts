@@ -1,11 +1,10 @@
 // Time partitions: ranges of 12 days that the first characters of a message id name. Indexes by mailbox and partition cost the same in a mailbox of any size.
-import { firstId, idAlphabet } from '@callsign/contract/ids'
+import { firstId, timeOfId } from '@callsign/contract/ids'
 
 /** Length of a partition, 12 days: the first four characters of an id name it. */
 const partitionMs = 2 ** 30
 
-const timeOf = (id: string): number => [...id.slice(4, 14)].reduce((sum, digit) => sum * 32 + idAlphabet.indexOf(digit), 0)
-const partitionOf = (id: string): number => Math.floor(timeOf(id) / partitionMs)
+const partitionOf = (id: string): number => Math.floor(timeOfId(id) / partitionMs)
 const nameOf = (partition: number): string => firstId('message', partition * partitionMs).slice(4, 8)
 
 /** Consecutive messages that were scanned, from the newer id to the older one, and the number of hits among them. */
@@ -14,7 +13,7 @@ export type Stretch = { hits: number; firstId: string; lastId: string }
 const hitsPerPartition = (hits: number, fromMs: number, backToMs: number): number => (hits * partitionMs) / (fromMs - backToMs + 1)
 
 /** The expected hits per partition, extrapolated from a stretch. */
-export const expectedHits = ({ hits, firstId, lastId }: Stretch): number => hitsPerPartition(hits, timeOf(firstId), timeOf(lastId))
+export const expectedHits = ({ hits, firstId, lastId }: Stretch): number => hitsPerPartition(hits, timeOfId(firstId), timeOfId(lastId))
 
 /**
  * Finds hits older than a stretch, partition by partition back to the oldest id, until it has `wanted`. Queries several partitions at once
@@ -34,7 +33,7 @@ export async function askPartitions<T>(
   for (let together = 1; partitions.length > 0 && found.length < wanted; ) {
     const asked = partitions.splice(0, together)
     found.push(...(await ask(asked.map(nameOf), wanted - found.length)))
-    const perPartition = hitsPerPartition(stretch.hits + found.length, timeOf(stretch.firstId), (asked.at(-1) as number) * partitionMs)
+    const perPartition = hitsPerPartition(stretch.hits + found.length, timeOfId(stretch.firstId), (asked.at(-1) as number) * partitionMs)
     together = Math.max(1, Math.min(2 * together, Math.ceil((wanted - found.length) / perPartition)))
   }
   return found

@@ -88,7 +88,7 @@ export function createCommitResults({ db, messages, inboundMail, suppressions, e
     const fresh = new Map([...statuses].filter(([position, status]) => before.get(position)?.status !== status))
     const status = worstStatus(current.map((recipient) => statuses.get(recipient.position) ?? recipient.status))
     return {
-      delivery: { messageId: row.id, changes, status },
+      delivery: { messageId: row.id, changes, from: worstStatus(current.map((recipient) => recipient.status)), status },
       events: eventsOf(row, sender?.identityId ?? null, attempts, fresh),
     }
   }

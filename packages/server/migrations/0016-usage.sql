@@ -1,0 +1,51 @@
+-- Counts of mail per day, and the log of API requests.
+
+-- Written with the messages that they count. Three rows count one message: its organization, its agent and the domain of its address. The
+-- handle of a deleted agent keeps its counts. Concurrent transactions add to different shards instead of waiting for each other.
+CREATE TABLE usage_counts (
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  kind text NOT NULL CHECK (kind IN ('organization', 'agent', 'domain')),
+  -- A handle or a domain. Empty for the organization.
+  subject text NOT NULL CHECK ((kind = 'organization') = (subject = '')),
+  -- In UTC.
+  day date NOT NULL,
+  name text NOT NULL CHECK (name IN ('received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed', 'complained')),
+  shard smallint NOT NULL,
+  count bigint NOT NULL CHECK (count > 0),
+  agent_handle text GENERATED ALWAYS AS (CASE WHEN kind = 'agent' THEN subject END) STORED,
+  FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
+) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX usage_counts_newest ON usage_counts (organization_id, kind, day DESC, subject, name, shard);
+CREATE INDEX usage_counts_of_subject ON usage_counts (organization_id, kind, subject, day DESC) WHERE kind <> 'organization';
+CREATE INDEX usage_counts_oldest ON usage_counts (day);
+
+-- Requests of API keys. Neither bodies nor headers nor the values of parameters are stored.
+CREATE TABLE api_requests (
+  -- The request id, which sorts by the time of the request.
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  key_id text NOT NULL,
+  operation text NOT NULL,
+  method text NOT NULL,
+  -- The path of the operation, with the parameters that are ids.
+  path text NOT NULL,
+  status smallint NOT NULL,
+  -- The first digit of the status.
+  status_class smallint NOT NULL GENERATED ALWAYS AS (status / 100) STORED,
+  error_code text,
+  duration_ms integer NOT NULL CHECK (duration_ms >= 0),
+  -- Names of query parameters and of the fields of the body.
+  fields text[] NOT NULL DEFAULT '{}',
+  created_at timestamptz NOT NULL,
+  FOREIGN KEY (organization_id, key_id) REFERENCES api_keys (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX api_requests_newest ON api_requests (organization_id, id DESC);
+-- A filter by method, path or status merges the newest rows of each operation and status class that match.
+CREATE INDEX api_requests_operation ON api_requests (organization_id, operation, status_class, id DESC);
+CREATE INDEX api_requests_key ON api_requests (key_id, operation, status_class, id DESC);
+CREATE INDEX api_requests_newest_of_key ON api_requests (key_id, id DESC);
+
+-- The reason is in 0001-account.sql.
+ALTER TABLE usage_counts ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE api_requests ALTER COLUMN organization_id SET (n_distinct = -0.01), ALTER COLUMN key_id SET (n_distinct = -0.01);
+ANALYZE usage_counts, api_requests;

@@ -1,0 +1,119 @@
+// Entries of the log of API requests: what is kept of a request, and the filters of the list.
+import { operations } from '@callsign/contract'
+import { type IdKind, idPrefixes, isId, timeOfId } from '@callsign/contract/ids'
+import type { Operation, QueryOf } from '@callsign/contract/operation'
+import { type ApiRequest, type listRequests, statusClasses } from '@callsign/contract/requests'
+import type { TObject } from 'typebox'
+import { invalid } from '../../../core/errors.ts'
+
+/** A response to a request with a valid key, as the HTTP server saw it. */
+export type SeenRequest = {
+  id: string
+  organizationId: string
+  keyId: string
+  operation: Operation
+  params: unknown
+  query: unknown
+  body: unknown
+  status: number
+  errorCode: string | null
+  durationMs: number
+}
+
+/** Takes API requests for the log. */
+export interface RequestRecorder {
+  /** Records a request whose response has ended. Never waits. */
+  note(seen: SeenRequest): void
+  /** Writes everything that is waiting. */
+  flush(): Promise<void>
+}
+
+/** The stored part of a request. It has no value that a caller chose, except ids. */
+export type RequestEntry = {
+  id: string
+  organizationId: string
+  keyId: string
+  operation: string
+  method: string
+  path: string
+  status: number
+  errorCode: string | null
+  durationMs: number
+  fields: string[]
+  at: Date
+}
+
+const kindOf = new Map(Object.entries(idPrefixes).map(([kind, prefix]) => [prefix as string, kind as IdKind]))
+
+function isAnyId(text: unknown): text is string {
+  if (typeof text !== 'string') return false
+  const kind = kindOf.get(text.slice(0, text.indexOf('_')))
+  return kind !== undefined && isId(kind, text)
+}
+
+/** Reduces a request to its entry. A parameter of the path stays a name unless it is an id, because any text may stand there. */
+export function toEntry(seen: SeenRequest): RequestEntry {
+  const { operation, params, query, body, ...kept } = seen
+  const given = (params ?? {}) as Record<string, unknown>
+  return {
+    ...kept,
+    durationMs: Math.max(0, Math.round(kept.durationMs)),
+    operation: operation.id,
+    method: operation.method,
+    path: operation.path.replace(/\{(\w+)\}/g, (name, key: string) => (isAnyId(given[key]) ? given[key] : name)),
+    at: new Date(timeOfId(kept.id)),
+    fields: [...namesIn(operation.query, query), ...namesIn(operation.body as TObject | undefined, body)],
+  }
+}
+
+/** The names in the input that the contract knows. Other names may be secrets in the wrong place. */
+function namesIn(schema: TObject | undefined, input: unknown): string[] {
+  if (!schema?.properties || typeof input !== 'object' || input === null) return []
+  return Object.keys(schema.properties).filter((name) => Object.hasOwn(input, name))
+}
+
+/** Filters of the list. Null for all. */
+export type RequestFilter = {
+  /** The operations and status classes that match. Each pair is a range of an index. */
+  places: { operations: string[]; statusClasses: number[] } | null
+  keyId: string | null
+  after: Date | null
+  before: Date | null
+}
+
+const everyClass = statusClasses.map((name) => Number(name[0]))
+
+/** Reads the filters of a query. Throws 400 for a path that does not begin with a slash. */
+export function readFilter({ method, path, status_class, key_id, after, before }: QueryOf<typeof listRequests>): RequestFilter {
+  if (path !== undefined && !path.startsWith('/')) throw invalid('/path', 'path must begin with /, such as /api/v1/mailboxes')
+  const matching = operations.filter((one) => (method === undefined || one.method === method) && one.path.startsWith(path ?? '/'))
+  const isNarrow = method !== undefined || path !== undefined || status_class !== undefined
+  return {
+    places: isNarrow
+      ? { operations: matching.map(({ id }) => id), statusClasses: status_class === undefined ? everyClass : [Number(status_class[0])] }
+      : null,
+    keyId: key_id ?? null,
+    after: after === undefined ? null : new Date(after),
+    before: before === undefined ? null : new Date(before),
+  }
+}
+
+export type RequestRow = {
+  id: string
+  key_id: string
+  key_name: string
+  operation: string
+  method: ApiRequest['method']
+  path: string
+  status: number
+  error_code: string | null
+  duration_ms: number
+  fields: string[]
+  created_at: Date
+}
+
+export const toRequest = ({ key_id, key_name, created_at, ...row }: RequestRow): ApiRequest => ({
+  ...row,
+  key: { id: key_id, name: key_name },
+  created_at: created_at.toISOString(),
+})

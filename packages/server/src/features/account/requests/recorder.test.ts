@@ -1,0 +1,93 @@
+// The recorder of API requests: groups, and what happens while the database is slow or fails.
+import { operations } from '@callsign/contract'
+import type { Operation } from '@callsign/contract/operation'
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { createLog } from '../../../core/log.ts'
+import { type RequestEntry, type SeenRequest, toEntry } from './model.ts'
+import { createRequestRecorder } from './recorder.ts'
+
+const operationOf = (id: string): Operation => operations.find((one) => one.id === id) as Operation
+const seen = (id: string, more: Partial<SeenRequest> = {}): SeenRequest => ({
+  id,
+  organizationId: 'org_1',
+  keyId: 'key_1',
+  operation: operationOf('getCaller'),
+  params: undefined,
+  query: undefined,
+  body: undefined,
+  status: 200,
+  errorCode: null,
+  durationMs: 1.4,
+  ...more,
+})
+
+function setUp(write: (entries: RequestEntry[]) => Promise<void>) {
+  const registry = new Registry()
+  const recorder = createRequestRecorder({ write, registry, log: createLog('silent') })
+  const dropped = async () => (await registry.getSingleMetric('callsign_request_log_dropped_total')?.get())?.values[0]?.value
+  return { recorder, dropped }
+}
+
+test('writes what was noted in groups of at most 1,000, in order', async () => {
+  const groups: string[][] = []
+  const { recorder, dropped } = setUp(async (entries) => void groups.push(entries.map(({ id }) => id)))
+  const ids = Array.from({ length: 2300 }, (_, index) => `req_${index}`)
+  for (const id of ids) recorder.note(seen(id))
+  expect(groups).toEqual([])
+  await recorder.flush()
+  expect([groups.map((group) => group.length), groups.flat()]).toEqual([[1000, 1000, 300], ids])
+  expect(await dropped()).toBe(0)
+})
+
+test('notes without waiting while a write hangs, up to 20,000 entries, and counts those that it drops', async () => {
+  const hanging = Promise.withResolvers<void>()
+  const written: string[] = []
+  const { recorder, dropped } = setUp(async (entries) => {
+    await hanging.promise
+    written.push(...entries.map(({ id }) => id))
+  })
+  recorder.note(seen('req_first'))
+  const flushed = recorder.flush()
+  for (let index = 0; index < 20_050; index++) recorder.note(seen(`req_${index}`))
+  expect(await dropped()).toBe(51)
+  hanging.resolve()
+  await flushed
+  await recorder.flush()
+  expect([written.length, written[0], written.at(-1)]).toEqual([20_000, 'req_first', 'req_19998'])
+})
+
+test('drops and counts a group that cannot be written, and goes on with the next', async () => {
+  const written: string[] = []
+  let isDown = true
+  const { recorder, dropped } = setUp(async (entries) => {
+    if (isDown) throw new Error('down')
+    written.push(...entries.map(({ id }) => id))
+  })
+  recorder.note(seen('req_1'))
+  await recorder.flush()
+  isDown = false
+  recorder.note(seen('req_2'))
+  await recorder.flush()
+  expect([written, await dropped()]).toEqual([['req_2'], 1])
+})
+
+test('keeps ids of the path and known names, and no other value', () => {
+  const entry = toEntry(
+    seen('req_1', {
+      operation: operationOf('listMessages'),
+      params: { email_address: 'ann@example.com' },
+      query: { limit: '5', from: 'eve@example.com', hidden: 'secret', __proto__: { subject: 'x' } },
+    }),
+  )
+  expect(entry).toMatchObject({ path: '/api/v1/mailboxes/{email_address}/messages', durationMs: 1 })
+  expect(entry.fields.toSorted()).toEqual(['from', 'limit'])
+  expect(JSON.stringify(entry)).not.toMatch(/example|secret|hidden/)
+  const deletion = operationOf('deleteMessage')
+  const pathOf = (id: string) => toEntry(seen('req_1', { operation: deletion, params: { email_address: 'ann', message_id: id } })).path
+  expect(pathOf('msg_01kq2x9c7hfm4t8e5v3n6w1rzb')).toContain('msg_01kq2x9c7hfm4t8e5v3n6w1rzb')
+  for (const other of ['msg_01kq2x9c7hfm4t8e5v3n6w1rz', 'svc_live_01kq2x9c7hfm4t8e5v3n6w1rzb', '__proto__', 'constructor_x'])
+    expect(pathOf(other)).toBe('/api/v1/mailboxes/{email_address}/messages/{message_id}')
+  expect(toEntry(seen('req_1', { operation: operationOf('sendMail'), body: 'secret' })).fields).toEqual([])
+  expect(toEntry(seen('req_1', { operation: operationOf('sendMail'), body: new Error('secret') })).fields).toEqual([])
+})
