@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '../../packages/server/src/core/log.ts'
 import { createDiskBlobs } from '../../packages/server/src/edges/blobs/disk.ts'
-import { type Connection, connect } from '../../packages/server/src/edges/postgres/connect.ts'
+import { connect } from '../../packages/server/src/edges/postgres/connect.ts'
+import type { Connection } from '../../packages/server/src/edges/postgres/servers.ts'
 import type { Ledger } from './ledger.ts'
 
 /** Each statement finds rows that must not be there. */

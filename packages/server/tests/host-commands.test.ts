@@ -201,6 +201,10 @@ describe('settings', () => {
     [{ CALLSIGN_MAIL_TRANSPORT: 'relay' }, /needs CALLSIGN_SMTP_RELAY_URL/],
     [{ CALLSIGN_OUTBOUND_ALLOW_CIDRS: 'everywhere' }, /comma list of CIDRs/],
     [{ CALLSIGN_DATABASE_URL: 'mysql://root:hunter2@host' }, /CALLSIGN_DATABASE_URL must be/],
+    [
+      { CALLSIGN_DATABASE_URL: 'postgres://u:hunter2@a:1,b:2/d?target_session_attrs=standby' },
+      /CALLSIGN_DATABASE_URL must have target_session_attrs=read-write/,
+    ],
   ])('%j is refused with that sentence', (settings, sentence) => {
     expect(() => readConfig(settings)).toThrow(sentence)
     expect(() => readConfig(settings)).not.toThrow('hunter2')

@@ -23,10 +23,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
-import { type Connection, connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
+import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { changeOwner } from '../src/edges/postgres/embedded/access.ts'
 import { recordEngine } from '../src/edges/postgres/embedded/engine.ts'
 import { type EmbeddedPostgres, openEmbedded, startEmbedded } from '../src/edges/postgres/embedded/supervisor.ts'
+import type { Connection } from '../src/edges/postgres/servers.ts'
 
 const log = createLog('silent')
 const isRoot = process.getuid?.() === 0

@@ -16,7 +16,8 @@ export const storage = area({
       name: 'CALLSIGN_DATABASE_URL',
       fallback: null,
       shown: '(embedded PostgreSQL)',
-      sentence: 'A postgres:// URL switches to an external PostgreSQL, version 15 or newer.',
+      sentence:
+        'A postgres:// URL switches to an external PostgreSQL, version 15 or newer. It may name several hosts, as host1:5432,host2:5432.',
       secret: true,
       read: databaseUrl,
     }),

@@ -39,6 +39,10 @@ export const url =
 /** A connection string. `URL` rejects the form for Unix sockets, `postgres://user@/name?host=/folder`, because it has no host. */
 export const databaseUrl = (text: string) => {
   if (!/^postgres(ql)?:\/\/[^\s]+$/.test(text)) throw new Error('must be a URL starting with postgres:// or postgresql://')
+  const session = /[?&]target_session_attrs=([^&]*)/.exec(text)?.[1]
+  // Callsign writes, so it always looks for a server that accepts writes.
+  if (session !== undefined && !['any', 'read-write', 'primary'].includes(session))
+    throw new Error('must have target_session_attrs=read-write or none, because Callsign writes')
   return text
 }
 

@@ -1,6 +1,7 @@
 // Log lines for operators, as JSON on standard error. Keys, hashes, bodies and vault values never appear.
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { nowMs } from './clock.ts'
+import { DatabaseUnavailable } from './sql.ts'
 
 export type Log = Logger
 
@@ -35,6 +36,13 @@ function timeField(): string {
   return `${secondText}${String(ms - second * 1000).padStart(3, '0')}Z"`
 }
 
+/** An outage of the database is one event with many requests, so its lines have no stack. */
+const errorField = (error: Error): object =>
+  error instanceof DatabaseUnavailable ? { type: error.name, message: error.message } : pino.stdSerializers.err(error)
+
 /** A logger. Each part of the server uses a child with its own `part`. */
 export const createLog = (level: LogLevel): Log =>
-  pino({ level, base: null, timestamp: timeField, formatters: { level: (label) => ({ level: label }) } }, openStandardError())
+  pino(
+    { level, base: null, timestamp: timeField, formatters: { level: (label) => ({ level: label }) }, serializers: { err: errorField } },
+    openStandardError(),
+  )

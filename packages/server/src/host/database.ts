@@ -1,28 +1,37 @@
 // Opens the database that the settings name, embedded or external, brings its tables up to date, and closes it.
 import { join } from 'node:path'
 import type { Config } from '../config/settings.ts'
+import { nowMs } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import { type Connection, connect, type PostgresDatabase } from '../edges/postgres/connect.ts'
+import { DatabaseUnavailable } from '../core/sql.ts'
+import { connect, type PostgresDatabase } from '../edges/postgres/connect.ts'
 import { recordEngine } from '../edges/postgres/embedded/engine.ts'
 import { openEmbedded, startEmbedded } from '../edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../edges/postgres/migrate.ts'
+import type { Target } from '../edges/postgres/servers.ts'
 import { requireFolder } from './folder.ts'
 
 export type StoredDatabase = {
   db: PostgresDatabase
   /** The address, for connections outside the pool. */
-  target: { connectionString: string } | Connection
+  target: Target
   /** Rejects when the embedded database keeps crashing. */
   failed: Promise<never>
   close: () => Promise<void>
 }
+
+const startWaitMs = 60_000
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
 /** Opens the database for a server. A data directory has one server at a time. */
 export async function openDatabase(config: Config, log: Log): Promise<StoredDatabase> {
   const options = { poolSize: config.databaseConnections, log: log.child({ part: 'database' }) }
-  if (config.databaseUrl) return openMigrated(openExternal(config, config.databaseUrl, options), log)
+  if (config.databaseUrl) {
+    const external = openExternal(config, config.databaseUrl, options)
+    await waitForDatabase(external, log)
+    return openMigrated(external, log)
+  }
   const embedded = await startEmbedded({ dataDir: config.dataDir, log: options.log })
   const failed = embedded.exited.then((error) => {
     if (error) throw error
@@ -53,7 +62,24 @@ function openExternal(config: Config, connectionString: string, options: PoolOpt
   return wrap({ connectionString }, options, async () => {})
 }
 
-function wrap(target: StoredDatabase['target'], options: PoolOptions, stopServer: () => Promise<void>): StoredDatabase {
+/** Waits at most a minute for a server that accepts writes, because machines that start together start in any order. */
+async function waitForDatabase({ db, close }: StoredDatabase, log: Log): Promise<void> {
+  const deadlineMs = nowMs() + startWaitMs
+  for (;;) {
+    try {
+      return void (await db.query({ text: 'SELECT 1' }))
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable && nowMs() < deadlineMs) {
+        log.warn({ reason: error.message }, 'waiting for the database')
+        continue
+      }
+      await close()
+      throw error
+    }
+  }
+}
+
+function wrap(target: Target, options: PoolOptions, stopServer: () => Promise<void>): StoredDatabase {
   const db = connect(target, options)
   const close = async () => {
     await db.close()

@@ -1,31 +1,17 @@
 // Connections to PostgreSQL: the database interface of the features, on a connection pool.
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
-import { nowMs } from '../../core/clock.ts'
+import type pg from 'pg'
 import type { Log } from '../../core/log.ts'
 import { type Database, DatabaseUnavailable, type Rows, type Statement, type Tx } from '../../core/sql.ts'
 import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
 import { OpeningQuery, type Wire } from './opening-query.ts'
-import { typeParsers } from './types.ts'
-
-/** Address of the embedded database. `host` is the directory of its socket. */
-export type Connection = { host: string; port: number; user: string; database: string }
+import { createPool, type Pool, type PoolOptions } from './pool.ts'
+import type { Target } from './servers.ts'
 
 export type PostgresDatabase = Database & {
-  /** Waits for running statements and closes every connection. */
+  /** Waits for running statements, at most ten seconds, and closes every connection. */
   close: () => Promise<void>
 }
-
-export type PoolOptions = { poolSize: number; log: Log }
-
-const statementTimeoutMs = 30_000
-/** A transaction that is idle for this long holds locks for nothing. */
-const idleInTransactionTimeoutMs = 30_000
-const connectTimeoutMs = 10_000
-/** A restarted embedded database is back well within this time. Nothing has been sent yet, so waiting is safe. */
-const reconnectWaitMs = 3_000
-const reconnectPauseMs = 50
-const idleConnectionMs = 60_000
 
 const triesMax = 8
 const backoffMs = 5
@@ -37,16 +23,16 @@ const backoffMsMax = 250
  * Connection errors surface as DatabaseUnavailable, others as `pg` throws them, with PostgreSQL's `code` and `constraint`.
  */
 export function connect(target: Target, options: PoolOptions): PostgresDatabase {
-  const { pool, open } = createPool(target, options)
+  const pool = createPool(target, options)
 
   return {
     lookups: createLookups(pool),
 
     async query<R>(statement: Statement): Promise<Rows<R>> {
-      const client = await acquire(pool)
+      const client = await pool.acquire()
       let broken = false
       try {
-        return toRows<R>(await send(client, statement))
+        return toRows<R>(await send(client, prepared(pool, statement)))
       } catch (error) {
         broken = isAway(error)
         throw translate(error)
@@ -58,7 +44,7 @@ export function connect(target: Target, options: PoolOptions): PostgresDatabase 
     async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       for (let tries = 1; ; tries++) {
         try {
-          return await transactOnce(await acquire(pool), work, options.log)
+          return await transactOnce(pool, work, options.log)
         } catch (error) {
           if (!isRetryable(error) || tries === triesMax) throw error
           options.log.debug({ tries, reason: (error as Error).message }, 'retrying a transaction')
@@ -68,69 +54,12 @@ export function connect(target: Target, options: PoolOptions): PostgresDatabase 
       }
     },
 
-    async close() {
-      await pool.end()
-      // The pool disconnects without waiting, and a database that stops meanwhile would log every connection as lost.
-      await Promise.all(open.values())
-    },
-  }
-}
-
-type Target = { connectionString: string } | Connection
-
-/** The pool, and its open connections with promises of their ends. */
-function createPool(target: Target, { poolSize, log }: PoolOptions): { pool: pg.Pool; open: Map<pg.PoolClient, Promise<void>> } {
-  const pool = new pg.Pool({
-    ...('connectionString' in target ? target : { ...target, ssl: false }),
-    max: poolSize,
-    types: typeParsers,
-    application_name: 'callsign',
-    // Generic plans: the planner assumes that a list of ids has ten entries. For one id it would therefore find a custom plan cheaper each
-    // time, and spend longer on planning than on execution (measured: 0.42 ms against 0.16 ms for a key's row).
-    // Most plans are made while tables are empty or queues are drained, when a sequential scan costs least. As the tables grow, every use
-    // of such a plan would read them whole, including foreign key checks, until the statistics are updated. Sequential scans are therefore
-    // disabled where an index exists.
-    options: '-c timezone=UTC -c plan_cache_mode=force_generic_plan -c enable_seqscan=off',
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
-    connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: idleConnectionMs,
-    keepAlive: true,
-    // Statements issued concurrently in one transaction are sent without waiting for each other's answers.
-    pipeline: true,
-  } as pg.PoolConfig)
-  // A lost connection fails the statement in flight. Without these listeners, an idle one would end the process.
-  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection was lost'))
-  const open = new Map<pg.PoolClient, Promise<void>>()
-  pool.on('connect', (client) => {
-    client.on('error', () => {})
-    open.set(
-      client,
-      new Promise((resolve) =>
-        client.once('end', () => {
-          open.delete(client)
-          resolve()
-        }),
-      ),
-    )
-  })
-  return { pool, open }
-}
-
-async function acquire(pool: pg.Pool): Promise<pg.PoolClient> {
-  const deadlineMs = nowMs() + reconnectWaitMs
-  for (;;) {
-    try {
-      return await pool.connect()
-    } catch (error) {
-      if (!isAway(error) || pool.ending || nowMs() > deadlineMs) throw translate(error)
-      await delay(reconnectPauseMs)
-    }
+    close: pool.close,
   }
 }
 
 /** Sends the lookups of one iteration of the event loop together on one connection. */
-function createLookups(pool: pg.Pool): Database['lookups'] {
+function createLookups(pool: Pool): Database['lookups'] {
   type Lookup = { statement: Statement; resolve: (rows: Rows<never>) => void; reject: (error: unknown) => void }
   let lookups: Lookup[] = []
 
@@ -139,7 +68,7 @@ function createLookups(pool: pg.Pool): Database['lookups'] {
     lookups = []
     let client: pg.PoolClient
     try {
-      client = await acquire(pool)
+      client = await pool.acquire()
     } catch (error) {
       for (const one of group) one.reject(error)
       return
@@ -147,7 +76,7 @@ function createLookups(pool: pg.Pool): Database['lookups'] {
     let broken = false
     const runs = group.map(async ({ statement, resolve, reject }) => {
       try {
-        resolve(toRows(await send(client, statement)))
+        resolve(toRows(await send(client, prepared(pool, statement))))
       } catch (error) {
         broken ||= isAway(error)
         reject(translate(error))
@@ -165,13 +94,15 @@ function createLookups(pool: pg.Pool): Database['lookups'] {
   }
 }
 
-async function transactOnce<T>(client: pg.PoolClient, work: (tx: Tx) => Promise<T>, log: Log): Promise<T> {
+async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Log): Promise<T> {
+  const client = await pool.acquire()
   const hints: (() => void)[] = []
   let state: 'fresh' | 'open' | 'over' = 'fresh'
   let broken = false
   // Statements may be sent together. When one fails, those after it fail too, and their errors may arrive first.
   let cause: unknown
-  const run = async <R>(statement: Statement): Promise<Rows<R>> => {
+  const run = async <R>(given: Statement): Promise<Rows<R>> => {
+    const statement = prepared(pool, given)
     if (state === 'over') throw new Error('A statement was sent after its transaction had ended.')
     try {
       if (state === 'open') return toRows<R>(await send(client, statement))
@@ -238,6 +169,10 @@ function gatherWrites(client: pg.PoolClient): void {
   stream.cork()
   process.nextTick(() => stream.uncork())
 }
+
+/** The statement, without its name where the pooler would lose what was prepared. */
+const prepared = (pool: Pool, statement: Statement): Statement =>
+  statement.name === undefined || pool.keepsStatements() ? statement : { text: statement.text, values: statement.values ?? [] }
 
 function send(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult> {
   gatherWrites(client)

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import type { Rows, Sql, Statement } from '../../core/sql.ts'
-import type { Connection } from './connect.ts'
+import { configsOf, type Target } from './servers.ts'
 
 /** A table and its stored columns, without computed ones. */
 export type Table = { name: string; columns: string[] }
@@ -68,17 +68,8 @@ const quoted = pg.escapeIdentifier
 const columnList = (table: Table): string => table.columns.map(quoted).join(', ')
 
 /** Connects. A lost connection fails the statement in flight. */
-export async function openCopier(target: { connectionString: string } | Connection): Promise<Copier> {
-  const client = new pg.Client({
-    ...('connectionString' in target ? target : { ...target, ssl: false }),
-    application_name: 'callsign backup',
-    options: sessionSettings,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-  })
-  client.on('error', () => {})
-  await client.connect()
-
+export async function openCopier(target: Target): Promise<Copier> {
+  const client = await openClient(target)
   const query = async <R>({ text, values }: Statement): Promise<Rows<R>> => {
     const result = await client.query({ text, ...(values ? { values } : {}) })
     return { rows: result.rows as R[], rowCount: result.rowCount ?? 0 }
@@ -119,6 +110,31 @@ export async function openCopier(target: { connectionString: string } | Connecti
 
     close: () => client.end(),
   }
+}
+
+/** Connects to the first host that accepts writes, or to the last one. */
+async function openClient(target: Target): Promise<pg.Client> {
+  const configs = configsOf(target)
+  for (const [index, config] of configs.entries()) {
+    const isLast = index === configs.length - 1
+    const client = new pg.Client({
+      ...config,
+      application_name: 'callsign backup',
+      options: sessionSettings,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only')
+      if (isLast || rows[0]?.transaction_read_only === 'off') return client
+      await client.end()
+    } catch (error) {
+      if (isLast) throw error
+    }
+  }
+  throw new Error('The connection string has no host.')
 }
 
 async function* readBlobKeys(client: pg.Client, tables: Table[]): AsyncGenerator<string> {

@@ -36,7 +36,7 @@ const awaySystemCodes = new Set([
 
 /** Errors of `pg` without a code. */
 const awayMessages =
-  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after calling end)/
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after calling end)/
 
 /** True when the connection is lost or leads to the wrong server. */
 export function isAway(error: unknown): boolean {

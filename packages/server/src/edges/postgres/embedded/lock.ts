@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Connection } from '../connect.ts'
+import type { Connection } from '../servers.ts'
 
 /** The note of a running server, for other processes on the same machine. */
 export type Holder = { pid: number; connection: Connection }

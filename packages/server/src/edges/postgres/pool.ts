@@ -1,0 +1,84 @@
+// The connection pool: opens connections, hands them out, and closes them within a bound.
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { nowMs } from '../../core/clock.ts'
+import type { Log } from '../../core/log.ts'
+import { isAway, translate } from './failures.ts'
+import { Servers, Session, type Target } from './servers.ts'
+import { watchStalls } from './stalls.ts'
+
+export type PoolOptions = { poolSize: number; log: Log }
+
+/** The wait for a free connection. */
+const acquireTimeoutMs = 10_000
+/** A restarted embedded database is back well within this time. Nothing has been sent yet, so waiting is safe. */
+const reconnectWaitMs = 3_000
+const reconnectPauseMs = 50
+const idleConnectionMs = 60_000
+const closeTimeoutMs = 10_000
+
+export type Pool = {
+  /** A connection. Release it, with true when it is broken. */
+  acquire(): Promise<pg.PoolClient>
+  /** True when statements may have names. See Servers. */
+  keepsStatements(): boolean
+  /** Waits for running statements, at most ten seconds, and closes every connection. */
+  close(): Promise<void>
+}
+
+/** Opens a pool of at most `poolSize` connections, which connects on first use. */
+export function createPool(target: Target, { poolSize, log }: PoolOptions): Pool {
+  const servers = new Servers(target)
+  const watch = watchStalls(servers, log)
+  const pool = new pg.Pool({
+    max: poolSize,
+    connectionTimeoutMillis: acquireTimeoutMs,
+    idleTimeoutMillis: idleConnectionMs,
+    Client: class extends Session {
+      constructor() {
+        super(servers)
+      }
+    },
+  } as unknown as pg.PoolConfig)
+  // A lost connection fails the statement in flight. Without these listeners, an idle one would end the process.
+  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection was lost'))
+  const open = new Map<pg.PoolClient, Promise<void>>()
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    watch.add(client, (client as unknown as Session).server)
+    open.set(
+      client,
+      new Promise((resolve) =>
+        client.once('end', () => {
+          open.delete(client)
+          resolve()
+        }),
+      ),
+    )
+  })
+
+  return {
+    keepsStatements: () => servers.keepsStatements,
+
+    async acquire() {
+      const deadlineMs = nowMs() + reconnectWaitMs
+      for (;;) {
+        try {
+          return await pool.connect()
+        } catch (error) {
+          if (!isAway(error) || pool.ending || nowMs() > deadlineMs) throw translate(error)
+          await delay(reconnectPauseMs)
+        }
+      }
+    },
+
+    async close() {
+      const timer = setTimeout(() => watch.endAll(), closeTimeoutMs)
+      await pool.end()
+      // The pool disconnects without waiting, and a database that stops meanwhile would log every connection as lost.
+      await Promise.all(open.values())
+      clearTimeout(timer)
+      watch.stop()
+    },
+  }
+}

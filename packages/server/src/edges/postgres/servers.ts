@@ -1,0 +1,169 @@
+// The servers of a connection string, and how a session starts on one of them, also through PgBouncer.
+import pg from 'pg'
+import { DatabaseUnavailable } from '../../core/sql.ts'
+import { typeParsers } from './types.ts'
+
+/** Address of the embedded database. `host` is the directory of its socket. */
+export type Connection = { host: string; port: number; user: string; database: string }
+
+export type Target = { connectionString: string } | Connection
+
+/** Well above the time of a connection across a continent. A frozen server accepts connections and never answers. */
+const connectTimeoutMs = 3_000
+
+/**
+ * Settings of every session.
+ * Generic plans: the planner assumes that a list of ids has ten entries. For one id it would therefore find a custom plan cheaper each
+ * time, and spend longer on planning than on execution (measured: 0.42 ms against 0.16 ms for a key's row).
+ * Most plans are made while tables are empty or queues are drained, when a sequential scan costs least. As the tables grow, every use of
+ * such a plan would read them whole, including foreign key checks, until the statistics are updated. Sequential scans are therefore
+ * disabled where an index exists.
+ * A transaction that is idle for 30 seconds holds locks for nothing.
+ */
+const sessionSettings = {
+  timezone: 'UTC',
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  statement_timeout: '30s',
+  idle_in_transaction_session_timeout: '30s',
+}
+const settingNames = Object.keys(sessionSettings) as (keyof typeof sessionSettings)[]
+const settingValue = (name: keyof typeof sessionSettings): string => sessionSettings[name]
+
+/** PgBouncer's answer to a session that starts with settings. */
+const poolerRefusal = /unsupported startup parameter/
+
+/** The server of a session. */
+type Found = { is_read_only: boolean; server: string; different: typeof settingNames | null; role: string }
+
+const findText = `SELECT current_setting('transaction_read_only') = 'on' AS is_read_only,
+    pg_postmaster_start_time()::text || ' ' || coalesce(inet_server_addr()::text, '') AS server, current_user AS role,
+    (SELECT array_agg(name) FROM unnest($1::text[], $2::text[]) AS wanted (name, value) WHERE lower(current_setting(name)) <> lower(value)) AS different`
+
+/** The servers of a connection string. With several hosts, sessions go to one that accepts writes. */
+export class Servers {
+  /** One per host. */
+  readonly #configs: pg.ClientConfig[]
+  #at = 0
+  #isPooled = false
+  #keepsStatements = true
+
+  constructor(target: Target) {
+    this.#configs = configsOf(target)
+  }
+
+  /** The number of the host that the next session goes to. */
+  get at(): number {
+    return this.#at
+  }
+
+  /** False behind a pooler that loses prepared statements, as PgBouncer does before version 1.21 or without `max_prepared_statements`. */
+  get keepsStatements(): boolean {
+    return this.#keepsStatements
+  }
+
+  /** The configuration of a new session. */
+  config(): pg.ClientConfig {
+    const config = {
+      ...this.#configs[this.#at],
+      types: typeParsers,
+      application_name: 'callsign',
+      ...(this.#isPooled ? {} : { options: settingNames.map((name) => `-c ${name}=${settingValue(name)}`).join(' ') }),
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+      // Statements issued concurrently in one transaction are sent without waiting for each other's answers.
+      pipeline: true,
+    }
+    return config as pg.ClientConfig
+  }
+
+  /** A session on this host did not start. The next one tries another host, or leaves out what a pooler refuses. */
+  failed(at: number, error: unknown): void {
+    if (error instanceof Error && poolerRefusal.test(error.message)) this.#isPooled = true
+    else if (at === this.#at) this.#at = (at + 1) % this.#configs.length
+  }
+
+  /**
+   * Checks a new session, and resolves with the identity of its server, which a restart or a failover changes. Rejects with
+   * DatabaseUnavailable when the server accepts no writes, and with an error that says what to do when a pooler drops the settings.
+   */
+  async check(client: pg.ClientBase): Promise<string> {
+    const statement = { text: findText, values: [settingNames, settingNames.map(settingValue)], query_timeout: connectTimeoutMs }
+    const { rows } = await client.query<Found>(statement as pg.QueryConfig)
+    const found = rows[0] as Found
+    if (found.is_read_only) throw new DatabaseUnavailable('The database server accepts no writes: it is a replica.', null)
+    if (found.different !== null) throw new Error(settingsAreLost(found))
+    if (this.#isPooled) this.#keepsStatements = await keepsStatements(client)
+    return found.server
+  }
+}
+
+/** A connection that goes to the host whose turn it is. */
+export class Session extends pg.Client {
+  readonly #servers: Servers
+  readonly #at: number
+
+  constructor(servers: Servers) {
+    super(servers.config())
+    this.#servers = servers
+    this.#at = servers.at
+  }
+
+  /** Connects and checks the server. Needs a callback, which gets an error or nothing. */
+  override connect(callback?: unknown): Promise<never> {
+    const done = (error?: Error) => {
+      if (error) this.#servers.failed(this.#at, error)
+      ;(callback as (error?: Error) => void)(error)
+    }
+    super.connect((error: Error) => (error ? done(error) : this.#check().then(() => done(), done)))
+    return new Promise(() => {})
+  }
+
+  /** The identity of the server, once connected. */
+  server = ''
+
+  async #check(): Promise<void> {
+    try {
+      this.server = await this.#servers.check(this)
+    } catch (error) {
+      this.end().catch(() => {})
+      throw error
+    }
+  }
+}
+
+const settingsAreLost = ({ different, role }: Found): string => {
+  const commands = (different ?? []).map(
+    (name) => `ALTER ROLE ${pg.escapeIdentifier(role)} SET ${name} = ${pg.escapeLiteral(settingValue(name))};`,
+  )
+  return `The connection pooler drops settings of sessions. Run ${commands.join(' ')} and RECONNECT in PgBouncer's console, then start again.`
+}
+
+/** True when the pooler keeps track of prepared statements, which shows in the names that it gives them. */
+async function keepsStatements(client: pg.ClientBase): Promise<boolean> {
+  const name = 'callsign-check'
+  await client.query('BEGIN')
+  try {
+    await client.query({ name, text: 'SELECT 1' })
+    const { rowCount } = await client.query('SELECT FROM pg_prepared_statements WHERE name = $1', [name])
+    if (rowCount === 0) return true
+    await client.query(`DEALLOCATE ${pg.escapeIdentifier(name)}`)
+    return false
+  } finally {
+    await client.query('ROLLBACK')
+  }
+}
+
+/** The configuration of `pg` for each host. */
+export const configsOf = (target: Target): pg.ClientConfig[] =>
+  'connectionString' in target
+    ? splitHosts(target.connectionString).map((connectionString) => ({ connectionString }))
+    : [{ ...target, ssl: false }]
+
+/** One connection string per host of `postgres://user@host1:5432,host2:5432/name`, as libpq writes it. */
+function splitHosts(connectionString: string): string[] {
+  const [, before, hosts, after] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s.exec(connectionString) ?? []
+  if (before === undefined || hosts === undefined || !hosts.includes(',')) return [connectionString]
+  return hosts.split(',').map((host) => `${before}${host}${after}`)
+}
