@@ -37,6 +37,7 @@ const featureOrder = [
   'mail/outbound',
   'mail/returned',
   'mail/drafts',
+  'mail/templates',
   'phone',
   'imessage',
   'tunnels',

@@ -25,6 +25,7 @@ import { quarantineCommands } from './commands/quarantine.ts'
 import { requestCommands } from './commands/requests.ts'
 import { simulatorCommands } from './commands/simulator.ts'
 import { suppressionCommands } from './commands/suppressions.ts'
+import { templateCommands } from './commands/templates.ts'
 import { threadCommands } from './commands/threads.ts'
 import { tunnelCommands } from './commands/tunnels.ts'
 import { usageCommands } from './commands/usage.ts'
@@ -48,6 +49,7 @@ export const commands: readonly Command[] = [
   ...threadCommands,
   ...draftCommands,
   ...approvalCommands,
+  ...templateCommands,
   ...mailRuleCommands,
   ...quarantineCommands,
   ...suppressionCommands,

@@ -17,6 +17,7 @@ export const topics: Record<string, string> = {
   threads: 'Conversations by mail.',
   drafts: 'Mail that is not sent yet, or waits for approval.',
   approvals: 'Drafts that wait for a person.',
+  templates: 'Subject and text of mail, with variables.',
   rules: 'Allowed and blocked senders and recipients.',
   quarantine: 'Mail held back by a rule.',
   suppressions: 'Addresses that get no more mail.',

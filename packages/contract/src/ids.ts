@@ -16,6 +16,7 @@ export const idPrefixes = {
   approvalLink: 'apl',
   wakeWindow: 'wake',
   suppression: 'sup',
+  template: 'tpl',
   domain: 'dom',
   mailRule: 'mrl',
   conversation: 'conv',

@@ -19,6 +19,7 @@ import * as phones from './phones.ts'
 import * as requests from './requests.ts'
 import * as simulator from './simulator.ts'
 import * as suppressions from './suppressions.ts'
+import * as templates from './templates.ts'
 import * as threads from './threads.ts'
 import * as tunnels from './tunnels.ts'
 import * as usage from './usage.ts'
@@ -40,6 +41,7 @@ export const operations: Operation[] = [
   threads,
   drafts,
   approvals,
+  templates,
   domains,
   attachments,
   mailRules,

@@ -8,6 +8,8 @@ export const scopeMeanings = {
   'drafts:read': 'Reads drafts and their versions.',
   'drafts:write': 'Creates, changes and deletes drafts.',
   'drafts:approve': 'Sends, schedules, rejects and deletes drafts of agents whose mail needs approval.',
+  'templates:read': 'Reads and renders templates.',
+  'templates:write': 'Creates, changes, publishes and deletes templates.',
   'quarantine:read': 'Reads quarantined mail, and events about it.',
   'quarantine:release': 'Releases mail from quarantine.',
   'rules:read': 'Reads mail rules and suppressions.',
@@ -45,6 +47,7 @@ export const scopes = Object.keys(scopeMeanings) as Scope[]
 
 /** Scopes of operations on the whole organization, which an agent key cannot have. */
 export const organizationScopes: readonly Scope[] = [
+  'templates:write',
   'rules:write',
   'identities:write',
   'domains:read',

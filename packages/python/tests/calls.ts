@@ -136,6 +136,24 @@ export const calls: Call[] = [
   { call: 'suppressions.list' },
   { call: 'suppressions.delete', path: ['gone@example.com'] },
 
+  {
+    call: 'templates.create',
+    args: {
+      name: 'Order',
+      alias: 'order',
+      subject: 'Order {{{ID}}}',
+      html: '<p>Dear {{NAME}}</p>',
+      variables: [{ key: 'NAME', type: 'string' }],
+    },
+  },
+  { call: 'templates.render', path: ['order'], args: {}, error: 'conflict' },
+  { call: 'templates.publish', path: ['order'] },
+  { call: 'templates.render', path: ['order'], args: { variables: { ID: 1042, NAME: 'Ada & Bob' } } },
+  { call: 'templates.update', path: ['order'], args: { subject: 'Your order' } },
+  { call: 'templates.get', path: ['order'] },
+  { call: 'templates.list', args: { limit: 5 } },
+  { call: 'templates.delete', path: ['order'] },
+
   { call: 'phone.provision', args: { agent_handle: 'sales', region: 'NY' }, save: { number: 'id', e164: 'phone_number' } },
   { call: 'phone.list' },
   { call: 'simulator.advanceNumber', path: ['$number'], args: { to: 'ready' } },

@@ -17,6 +17,7 @@ import { Connection, type ConnectionOptions, type RequestOptions } from './reque
 import { Requests } from './requests.ts'
 import { Simulator } from './simulator.ts'
 import { Suppressions } from './suppressions.ts'
+import { Templates } from './templates.ts'
 import { Tunnels } from './tunnels.ts'
 import { Usage } from './usage.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
@@ -51,6 +52,7 @@ export class Callsign {
   readonly mail: Mail
   readonly drafts: Drafts
   readonly approvals: Approvals
+  readonly templates: Templates
   readonly domains: Domains
   readonly phone: Phone
   readonly imessage: Imessage
@@ -79,6 +81,7 @@ export class Callsign {
     this.mail = new Mail(connection)
     this.drafts = new Drafts(connection)
     this.approvals = new Approvals(connection)
+    this.templates = new Templates(connection)
     this.domains = new Domains(connection)
     this.phone = new Phone(connection)
     this.imessage = new Imessage(connection)

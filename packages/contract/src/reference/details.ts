@@ -7,6 +7,7 @@ import { mailSettingsDetails } from './mail-settings.ts'
 import type { OperationDetails } from './operation-details.ts'
 import { phoneDetails } from './phone.ts'
 import { simulatorDetails } from './simulator.ts'
+import { templateDetails } from './templates.ts'
 import { threadDetails } from './threads.ts'
 import { tunnelDetails } from './tunnels.ts'
 import { vaultDetails } from './vault.ts'
@@ -16,6 +17,7 @@ export const operationDetails: Record<string, OperationDetails> = {
   ...accountDetails,
   ...mailDetails,
   ...threadDetails,
+  ...templateDetails,
   ...mailSettingsDetails,
   ...phoneDetails,
   ...imessageDetails,

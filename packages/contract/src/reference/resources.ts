@@ -15,6 +15,7 @@ export const resources: Record<string, string> = {
   Threads: 'A thread is a message with its replies. The server finds it by the headers of the messages.',
   Drafts:
     'A draft has a version and is sent once, now or at a scheduled time. With draft approval, a person reviews the mail of an agent before it is sent.',
+  Templates: 'Subject and bodies of messages with variables, which are changed and published in two steps.',
   Domains: 'Domains of your own, verified by DNS records.',
   'Mail rules': 'Rules decide from whom an agent accepts mail, and to whom it may write.',
   Suppressions: 'Addresses to which the organization no longer sends, because they bounced, complained, or asked for it.',

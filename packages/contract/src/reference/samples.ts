@@ -106,6 +106,13 @@ const messageSample = {
   message_id: '<1@example.com>',
   size_bytes: 1_204,
 }
+const templateSample = {
+  id: sampleId('template'),
+  name: 'Order shipped',
+  alias: 'order-shipped',
+  status: 'published',
+  has_unpublished_changes: false,
+}
 const webhookSample = { id: sampleId('webhook'), url: 'https://agent.example.com/hooks', events: ['email.received', 'sms.received'] }
 const deliverySample = { id: sampleId('delivery'), status: 'delivered', attempt_count: 1, last_status_code: 204, delivered_at: time }
 const keySample = { id: sampleId('key'), name: 'Sales in production', type: 'agent', agent_handle: 'sales' }
@@ -224,6 +231,8 @@ const schemaSamples: Record<string, Record<string, unknown>> = {
   },
   SmsWait: { cursor: sampleId('event') },
   Suppression: { id: sampleId('suppression'), email_address: 'ada@example.com', source: 'bounce', reason: '550 5.1.1 No such user' },
+  Template: { ...templateSample, variables: [{ key: 'NAME', type: 'string', fallback_value: 'customer' }] },
+  TemplateItem: templateSample,
   Thread: threadSample,
   ThreadWithMessages: threadSample,
   Tunnel: { id: sampleId('tunnel'), is_connected: true, connected_clients: 1, last_request_at: time },

@@ -293,6 +293,11 @@ class DeleteSuppressionReply(TypedDict):
     deleted: Literal[True]
 
 
+class DeleteTemplateReply(TypedDict):
+    id: str
+    deleted: Literal[True]
+
+
 class DeleteWebhookReply(TypedDict):
     id: str
     deleted: Literal[True]
@@ -867,6 +872,13 @@ class ListSuppressionsReply(TypedDict):
     next_cursor: str | None
 
 
+class ListTemplatesReply(TypedDict):
+    object: Literal["list"]
+    data: List[TemplateItem]
+    has_more: bool
+    next_cursor: str | None
+
+
 class ListThreadsReply(TypedDict):
     object: Literal["list"]
     data: List[Thread]
@@ -1176,6 +1188,18 @@ class ReleasedMessage(TypedDict):
     released_at: str | None
 
 
+RenderedTemplate = TypedDict(
+    "RenderedTemplate",
+    {
+        "from": "str | None",
+        "reply_to": "List[str]",
+        "subject": "str | None",
+        "text": "str | None",
+        "html": "str | None",
+    },
+)
+
+
 class ReplayResult(TypedDict):
     webhook_id: str
     replayed: int
@@ -1481,6 +1505,49 @@ class Suppression(TypedDict):
     message_id: str | None
     """The message that bounced or was complained about."""
     created_at: str
+
+
+Template = TypedDict(
+    "Template",
+    {
+        "id": "str",
+        "name": "str",
+        "alias": "str | None",
+        "status": "Literal[\"draft\", \"published\"]",
+        "has_unpublished_changes": "bool",
+        "published_at": "str | None",
+        "created_at": "str",
+        "updated_at": "str",
+        "from": "str | None",
+        "reply_to": "List[str]",
+        "subject": "str | None",
+        "text": "str | None",
+        "html": "str | None",
+        "variables": "List[TemplateVariable]",
+    },
+)
+
+
+class TemplateItem(TypedDict):
+    id: str
+    name: str
+    alias: str | None
+    """A name of your own by which requests can name the template."""
+    status: Literal["draft", "published"]
+    """draft until it is published for the first time."""
+    has_unpublished_changes: bool
+    """True if the template was changed since it was published."""
+    published_at: str | None
+    created_at: str
+    updated_at: str
+
+
+class TemplateVariable(TypedDict):
+    key: str
+    """A name such as ORDER_ID."""
+    type: Literal["string", "number"]
+    fallback_value: NotRequired[str | float | None]
+    """The value if none is given. A variable without it is required."""
 
 
 class Thread(TypedDict):

@@ -37,6 +37,8 @@ import { createSuppressions } from '../features/mail/suppressions/operations.ts'
 import { suppressionRoutes } from '../features/mail/suppressions/routes.ts'
 import { createUsage } from '../features/mail/usage/operations.ts'
 import { usageRoutes } from '../features/mail/usage/routes.ts'
+import { createTemplates } from '../features/mail/templates/operations.ts'
+import { templateRoutes } from '../features/mail/templates/routes.ts'
 import type { AccountArea } from './account.ts'
 import { createDomainParts } from './domains.ts'
 import type { EventArea } from './events.ts'
@@ -173,6 +175,7 @@ export function createMailArea(
       ...mailRuleRoutes(mailRules),
       ...suppressionRoutes(suppressions),
       ...usageRoutes(usage),
+      ...templateRoutes(createTemplates({ db, accounts })),
     ],
     handlers: [
       delivery,

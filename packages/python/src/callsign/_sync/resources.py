@@ -20,6 +20,7 @@ from ..models import (
     DeleteMailRuleReply,
     DeleteMessageReply,
     DeleteSuppressionReply,
+    DeleteTemplateReply,
     DeleteWebhookReply,
     DeletedThread,
     DeletedVaultKey,
@@ -58,6 +59,7 @@ from ..models import (
     ListRequestsReply,
     ListSmsMessagesReply,
     ListSuppressionsReply,
+    ListTemplatesReply,
     ListThreadsReply,
     ListTunnelRequestsReply,
     ListTunnelsReply,
@@ -79,6 +81,7 @@ from ..models import (
     RejectedDraft,
     ReleasePhoneNumberReply,
     ReleasedMessage,
+    RenderedTemplate,
     ReplayResult,
     ReplyAttachmentInput,
     RevokedApprovalLink,
@@ -102,6 +105,8 @@ from ..models import (
     SmsMessage,
     SmsWait,
     Suppression,
+    Template,
+    TemplateVariable,
     Thread,
     ThreadWithMessages,
     TrashedMessage,
@@ -1146,7 +1151,7 @@ class Keys:
         type: Literal["organization", "agent"],
         agent_handle: str | Unset = UNSET,
         agent_handles: List[str] | Unset = UNSET,
-        scopes: List[Literal["mail:read", "mail:write", "mail:send", "drafts:read", "drafts:write", "drafts:approve", "quarantine:read", "quarantine:release", "rules:read", "rules:write", "identities:read", "identities:write", "domains:read", "domains:write", "phone:read", "phone:write", "imessage:read", "imessage:send", "tunnels:read", "tunnels:write", "vault:read", "vault:write", "vault:manage", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "organization:read", "organization:write", "audit:read", "usage:read", "requests:read", "simulator:read", "simulator:write"]] | Unset = UNSET,
+        scopes: List[Literal["mail:read", "mail:write", "mail:send", "drafts:read", "drafts:write", "drafts:approve", "templates:read", "templates:write", "quarantine:read", "quarantine:release", "rules:read", "rules:write", "identities:read", "identities:write", "domains:read", "domains:write", "phone:read", "phone:write", "imessage:read", "imessage:send", "tunnels:read", "tunnels:write", "vault:read", "vault:write", "vault:manage", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "organization:read", "organization:write", "audit:read", "usage:read", "requests:read", "simulator:read", "simulator:write"]] | Unset = UNSET,
         preset: Literal["agent", "read_only"] | Unset = UNSET,
         allowed_ips: List[str] | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -2616,6 +2621,185 @@ class Suppressions:
         )
 
 
+class Templates:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(
+        self,
+        *,
+        name: str,
+        alias: str | None | Unset = UNSET,
+        from_: str | None | Unset = UNSET,
+        reply_to: str | List[str] | None | Unset = UNSET,
+        subject: str | None | Unset = UNSET,
+        text: str | None | Unset = UNSET,
+        html: str | None | Unset = UNSET,
+        variables: List[TemplateVariable] | Unset = UNSET,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> Template:
+        """Creates a template. In subject, text and html, `{{{NAME}}}` stands for the value of a
+        variable as it is given, and `{{NAME}}` for the value with HTML escaped. Declare a
+        variable in `variables` to give it a type or a fallback. A variable that is not declared
+        is a required string. Organization keys only.
+        """
+        return self._connection.request(
+            Request[Template](
+                "POST",
+                "/templates",
+                body=given(
+                    {
+                        "name": name,
+                        "alias": alias,
+                        "from": from_,
+                        "reply_to": reply_to,
+                        "subject": subject,
+                        "text": text,
+                        "html": html,
+                        "variables": variables,
+                    }
+                ),
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    def delete(
+        self,
+        template: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> DeleteTemplateReply:
+        """Deletes a template with its published content. Organization keys only."""
+        return self._connection.request(
+            Request[DeleteTemplateReply](
+                "DELETE",
+                f"/templates/{segment(template)}",
+                timeout=request_timeout,
+            )
+        )
+
+    def get(
+        self,
+        template: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> Template:
+        """Returns one template with its content. `has_unpublished_changes` is true if the content
+        is not what is used.
+        """
+        return self._connection.request(
+            Request[Template](
+                "GET",
+                f"/templates/{segment(template)}",
+                timeout=request_timeout,
+            )
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListTemplatesReply:
+        """Returns templates, newest first, without their content."""
+        return self._connection.request(
+            Request[ListTemplatesReply](
+                "GET",
+                "/templates",
+                query=given(
+                    {
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    def publish(
+        self,
+        template: str,
+        *,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> Template:
+        """Makes the present content the one that is used. Organization keys only."""
+        return self._connection.request(
+            Request[Template](
+                "POST",
+                f"/templates/{segment(template)}/publish",
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    def render(
+        self,
+        template: str,
+        *,
+        variables: Dict[str, str | float] | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> RenderedTemplate:
+        """Returns the published content with these values. Give the fields to a send, a draft or a
+        batch. A missing or wrong value is a `400 validation_error` with its name, and a
+        template that was never published a `409 conflict`.
+        """
+        return self._connection.request(
+            Request[RenderedTemplate](
+                "POST",
+                f"/templates/{segment(template)}/render",
+                body=given(
+                    {
+                        "variables": variables,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    def update(
+        self,
+        template: str,
+        *,
+        name: str | Unset = UNSET,
+        alias: str | None | Unset = UNSET,
+        from_: str | None | Unset = UNSET,
+        reply_to: str | List[str] | None | Unset = UNSET,
+        subject: str | None | Unset = UNSET,
+        text: str | None | Unset = UNSET,
+        html: str | None | Unset = UNSET,
+        variables: List[TemplateVariable] | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> Template:
+        """Changes the given fields. Messages use the change after the next publication.
+        Organization keys only.
+        """
+        return self._connection.request(
+            Request[Template](
+                "PATCH",
+                f"/templates/{segment(template)}",
+                body=given(
+                    {
+                        "name": name,
+                        "alias": alias,
+                        "from": from_,
+                        "reply_to": reply_to,
+                        "subject": subject,
+                        "text": text,
+                        "html": html,
+                        "variables": variables,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+
 class Threads:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -3801,6 +3985,7 @@ class Resources:
         self.requests = Requests(connection)
         self.simulator = Simulator(connection)
         self.suppressions = Suppressions(connection)
+        self.templates = Templates(connection)
         self.threads = Threads(connection)
         self.tunnels = Tunnels(connection)
         self.usage = Usage(connection)

@@ -14,7 +14,6 @@ export function senderOf({ from = '' }: Composition): string {
 /** A new message of ours for an email of Resend. The time of a scheduled one is left to the caller. */
 export function compositionOf(body: Record<string, unknown> | unknown[]): Composition {
   const fields = body as Record<string, unknown>
-  if (isGiven(fields.template)) throw notOffered('Sending with a template')
   if (isGiven(fields.topic_id)) throw notOffered('Sending to a topic')
   if (Array.isArray(fields.tags) && fields.tags.length > 0) throw notOffered('`tags`')
   const [text, html] = [optionalText(fields, 'text'), optionalText(fields, 'html')]

@@ -10,6 +10,7 @@ import { type Composition, compositionOf, isObject, senderOf } from './compositi
 import { byAuthor } from './errors.ts'
 import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
 import { cancel, findScheduled, reschedule, schedule } from './scheduled.ts'
+import { withTemplate } from './templates.ts'
 
 type Email = Static<typeof Message>
 
@@ -19,8 +20,9 @@ export const emailRoutes: ResendRoute[] = [
     path: '/emails',
     bodyBytesMax: attachmentBodyBytesMax,
     async run({ body, call }) {
-      const composition = compositionOf(body)
-      const { scheduled_at: at } = body as Record<string, unknown>
+      const email = await withTemplate(call, body)
+      const composition = compositionOf(email)
+      const { scheduled_at: at } = email
       if (isGiven(at)) return schedule(call, composition, at)
       const sender = senderOf(composition)
       const { id } = await byAuthor(sender, call(sendMessage, { params: { email_address: sender }, body: composition }))
@@ -72,7 +74,7 @@ async function sendAll({ body, headers, call }: ResendRequest): Promise<unknown>
     throw new ResendFailure(422, 'validation_error', `The body must be a list of 1 to ${sendBatchMax} emails.`)
   const isPermissive = headers['x-batch-validation'] === 'permissive'
   if (body.some((one) => isGiven(one.scheduled_at))) throw notOffered('`scheduled_at` in a batch')
-  const compositions = body.map((one) => compositionOf(one))
+  const compositions = (await Promise.all(body.map((one) => withTemplate(call, one)))).map(compositionOf)
   const agents = await agentsOf(call, compositions)
   const messages = compositions.map((composition) => ({
     agent: agents.get(senderOf(composition)) ?? senderOf(composition),

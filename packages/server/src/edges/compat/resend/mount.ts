@@ -8,13 +8,21 @@ import { emailRoutes } from './emails.ts'
 import { translated } from './errors.ts'
 import { ResendFailure, type ResendRoute } from './route.ts'
 import { suppressionRoutes } from './suppressions.ts'
+import { templateRoutes } from './templates.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export const resendPath = '/compat/resend'
 
 const bodyBytesUsual = 1024 * 1024
 
-export const resendRoutes: readonly ResendRoute[] = [...emailRoutes, ...domainRoutes, ...keyRoutes, ...suppressionRoutes, ...webhookRoutes]
+export const resendRoutes: readonly ResendRoute[] = [
+  ...emailRoutes,
+  ...domainRoutes,
+  ...keyRoutes,
+  ...suppressionRoutes,
+  ...templateRoutes,
+  ...webhookRoutes,
+]
 
 type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }
 
