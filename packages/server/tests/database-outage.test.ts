@@ -101,6 +101,17 @@ test.concurrent('a COMMIT without an answer is reported as unknown', async ({ on
   await expect(lost).rejects.toMatchObject({ name: 'DatabaseUnavailable', isOutcomeUnknown: true })
 })
 
+test.concurrent('a connection whose answers are lost is ended while its server is there', async ({ onTestFinished: finish }) => {
+  const address = await startSwitch(finish, first)
+  const database = open(finish, `127.0.0.1:${address.port}`)
+  await startTimeOf(database)
+  const lost = database.query(sleep(1))
+  address.freeze()
+  address.thawNew()
+  await expect(lost).rejects.toBeInstanceOf(DatabaseUnavailable)
+  expect(await startTimeOf(database)).toBeDefined()
+})
+
 test.concurrent('a slow statement is not ended while its server is there', async ({ onTestFinished: finish }) => {
   const address = await startSwitch(finish, first)
   const database = open(finish, `127.0.0.1:${address.port}`)

@@ -1,4 +1,5 @@
-// Ends connections that no longer lead to the database: their server froze or vanished without closing them, or another one took over.
+// Ends connections that no longer lead to the database: their server froze or vanished without closing them, another one took over, or an
+// answer was lost on the way.
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { nowMs } from '../../core/clock.ts'
@@ -9,6 +10,7 @@ import { type Servers, Session } from './servers.ts'
 type Inside = {
   /** The statement whose answer is awaited. */
   _activeQuery: object | null
+  processID: number
   connection: { stream: { bytesRead: number; destroy: (error?: Error) => void } }
 }
 
@@ -31,7 +33,7 @@ export type StallWatch = {
 
 /** Watches the connections of a pool. A connection without an answer for two seconds starts probes on a connection of their own. */
 export function watchStalls(servers: Servers, log: Log): StallWatch {
-  type Watched = { server: string; query: object | null; bytesRead: number; sinceMs: number }
+  type Watched = { server: string; query: object | null; bytesRead: number; sinceMs: number; isSuspected: boolean }
   const watched = new Map<pg.PoolClient, Watched>()
   let isProbing = false
   let isStopped = false
@@ -45,7 +47,7 @@ export function watchStalls(servers: Servers, log: Log): StallWatch {
     for (const [client, one] of watched) {
       const { _activeQuery: query, connection } = client as unknown as Inside
       if (query !== null && query === one.query && connection.stream.bytesRead === one.bytesRead) continue
-      Object.assign(one, { query, bytesRead: connection.stream.bytesRead, sinceMs: nowMs() })
+      Object.assign(one, { query, bytesRead: connection.stream.bytesRead, sinceMs: nowMs(), isSuspected: false })
     }
     if (!isProbing && [...watched.values()].some(isStalled)) void probe()
   }, tickMs).unref()
@@ -56,15 +58,22 @@ export function watchStalls(servers: Servers, log: Log): StallWatch {
     let silentSinceMs: number | null = null
     while (!isStopped && [...watched.values()].some(isStalled)) {
       const startedMs = nowMs()
-      const server = await findServer(servers)
-      if (server === null) {
+      const stalled = [...watched].filter(([, one]) => isStalled(one))
+      const found = await askServer(
+        servers,
+        stalled.map(([client]) => (client as unknown as Inside).processID),
+      )
+      if (found === null) {
         silentSinceMs ??= startedMs
         if (nowMs() - silentSinceMs >= givenUpMs) endThose('no database server answers', (one) => isStalled(one))
       } else {
         silentSinceMs = null
-        endThose('another database server has taken over', (one) => one.server !== server)
+        endThose('another database server has taken over', (one) => one.server !== found.server)
+        // The answer was on its way at the first look, and is lost at the second.
+        endThose('an answer of the database was lost', (one) => one.isSuspected && isStalled(one))
+        for (const [client, one] of stalled) one.isSuspected = found.idle.has((client as unknown as Inside).processID)
       }
-      await delay(server === null ? probePauseMs : slowPauseMs, undefined, { ref: false })
+      await delay(found === null ? probePauseMs : slowPauseMs, undefined, { ref: false })
     }
     isProbing = false
   }
@@ -78,7 +87,7 @@ export function watchStalls(servers: Servers, log: Log): StallWatch {
 
   return {
     add(client, server) {
-      watched.set(client, { server, query: null, bytesRead: 0, sinceMs: nowMs() })
+      watched.set(client, { server, query: null, bytesRead: 0, sinceMs: nowMs(), isSuspected: false })
       client.once('end', () => watched.delete(client))
     },
     endAll: () => [...watched.keys()].forEach(end),
@@ -89,14 +98,28 @@ export function watchStalls(servers: Servers, log: Log): StallWatch {
   }
 }
 
-/** The identity of the server that a new connection leads to, or null when none that accepts writes answers in time. */
-function findServer(servers: Servers): Promise<string | null> {
+/**
+ * The server that a new connection leads to, and those of its processes that have nothing to do. Null when no server that accepts writes answers
+ * in time.
+ */
+function askServer(servers: Servers, pids: number[]): Promise<{ server: string; idle: Set<number> } | null> {
   return new Promise((resolve) => {
     const session = new Session(servers)
     session.on('error', () => {})
-    session.connect((error?: Error) => {
+    session.connect(async (error?: Error) => {
+      const found = error ? null : await findIdle(session, pids).catch(() => null)
       ;(session as unknown as Inside).connection.stream.destroy()
-      resolve(error ? null : session.server)
+      resolve(found && { server: session.server, idle: found })
     })
   })
+}
+
+/** A pooler gives its own numbers, which are of no process. */
+async function findIdle(session: Session, pids: number[]): Promise<Set<number>> {
+  const statement = {
+    text: `SELECT pid FROM pg_stat_activity WHERE pid = ANY($1) AND state <> 'active'`,
+    values: [pids],
+    query_timeout: 3_000,
+  }
+  return new Set((await session.query<{ pid: number }>(statement as pg.QueryConfig)).rows.map(({ pid }) => pid))
 }
