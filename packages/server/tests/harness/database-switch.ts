@@ -8,6 +8,8 @@ export type DatabaseSwitch = {
   turnTo: (server: { host: string; port: number }) => void
   /** No byte passes on the connections that exist, and new ones are accepted without an answer. */
   freeze: () => void
+  /** Lets the next COMMIT pass of a connection that has sent this text, and closes the connection instead of giving the answer. */
+  loseCommitOf: (text: string) => void
   /** New connections pass again. Those that were frozen stay so. */
   thawNew: () => void
   stop: () => Promise<void>
@@ -17,6 +19,7 @@ export type DatabaseSwitch = {
 export async function startDatabaseSwitch(server: { host: string; port: number }): Promise<DatabaseSwitch> {
   let target = server
   let isFrozen = false
+  let lost: string | null = null
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -29,6 +32,16 @@ export async function startDatabaseSwitch(server: { host: string; port: number }
     if (isFrozen) return
     const upstream = keep(connect({ path: `${target.host}/.s.PGSQL.${target.port}` }))
     client.pipe(upstream).pipe(client)
+    let isMeant = false
+    client.on('data', (chunk) => {
+      isMeant ||= lost !== null && chunk.includes(lost)
+      if (!isMeant || lost === null || !chunk.includes('COMMIT\0')) return
+      lost = null
+      upstream
+        .unpipe(client)
+        .once('data', () => client.destroy())
+        .resume()
+    })
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
   })
@@ -41,6 +54,9 @@ export async function startDatabaseSwitch(server: { host: string; port: number }
     freeze: () => {
       isFrozen = true
       for (const socket of sockets) socket.unpipe().pause().removeAllListeners('close')
+    },
+    loseCommitOf: (text) => {
+      lost = text
     },
     thawNew: () => {
       isFrozen = false

@@ -10,7 +10,7 @@ import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now, nowMs } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
-import { type Database, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import {
@@ -30,6 +30,7 @@ import { type Arrival, isAuthenticated, isProven, roleDomainOf, shownAuthor, wit
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import { type Checked, createSenderCheck } from './sender-check.ts'
+import * as store from './store.ts'
 import type { WakeGuard } from './wake-guard.ts'
 
 /** Inbound mail. */
@@ -86,6 +87,9 @@ const inlineBytesMax = 64 * 1024
  * The fixed cost of a group (commit and statements) equals about four messages. While one group is filed the next one fills, and only a
  * full one is filed in parallel.
  */
+/** A failover takes about 20 seconds, and a sender waits ten minutes for this reply (RFC 5321 §4.5.3.2.6). */
+const outcomeWaitMs = 30_000
+
 const groupOptions = { groupMax: 16, inFlightMax: 3, besideFrom: 16 }
 
 export function createInboundMail({
@@ -148,6 +152,24 @@ export function createInboundMail({
       next += one.filings.length
       return own
     })
+  }
+
+  /**
+   * The stored message after a COMMIT whose answer was lost, so that the sender is not asked to repeat it. Throws the error when there is
+   * none, or when no database answers in time.
+   */
+  async function findOutcome({ filings }: Prepared, error: DatabaseUnavailable): Promise<Pick<Filed, 'messageId'>[]> {
+    const deadlineMs = nowMs() + outcomeWaitMs
+    for (;;) {
+      try {
+        const ids = filings.map(({ message }) => message.id)
+        const messageId = await store.findFiled(db, ids)
+        if (messageId === null) throw error
+        return [{ messageId }]
+      } catch (failure) {
+        if (failure === error || !(failure instanceof DatabaseUnavailable) || nowMs() > deadlineMs) throw error
+      }
+    }
   }
 
   /** The mailbox that receives mail for this address, role addresses included. Null when none does. */
@@ -270,6 +292,7 @@ export function createInboundMail({
       const prepared = await this.prepare(arrival, owners, checked)
       const filed = await fileTogether(prepared).catch((error: unknown) => {
         if (isForeignKeyViolation(error)) return null
+        if (error instanceof DatabaseUnavailable && error.isOutcomeUnknown) return findOutcome(prepared, error)
         throw error
       })
       if (filed === null) return 'gone'

@@ -1,4 +1,4 @@
-// The SQL of deferred mail: the first deferral of each message, so that it is not deferred for ever.
+// The SQL of deferred mail, which is not deferred for ever, and of messages that may have been stored.
 import type { Sql } from '../../../core/sql.ts'
 
 /** Records a deferral, and returns the time of the message's first. `key` identifies the message across retries. */
@@ -14,4 +14,10 @@ export async function noteDeferral(sql: Sql, key: Buffer, at: Date): Promise<Dat
 export async function sweepDeferrals(sql: Sql, before: Date): Promise<number> {
   const { rowCount } = await sql.query({ text: 'DELETE FROM deferred_mail WHERE first_at < $1', values: [before] })
   return rowCount
+}
+
+/** The first of these messages that is stored, or null. */
+export async function findFiled(sql: Sql, ids: string[]): Promise<string | null> {
+  const text = 'SELECT id FROM messages WHERE id = ANY($1) LIMIT 1'
+  return (await sql.query<{ id: string }>({ text, values: [ids] })).rows[0]?.id ?? null
 }
