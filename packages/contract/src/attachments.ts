@@ -1,7 +1,8 @@
 // Attachments of stored messages, attachments in requests, and the signed link that downloads one.
 import Type from 'typebox'
+import { Flag } from './flags.ts'
 import { operation } from './operation.ts'
-import { id, nullableString, strict } from './schema.ts'
+import { id, MailboxParam, nullableString, strict } from './schema.ts'
 
 /** Bytes per message with its attachments. */
 export const messageBytesMax = 25 * 1024 * 1024
@@ -43,6 +44,51 @@ export const ReplyAttachmentInput = strict(
 )
 
 export const AttachmentInputs = Type.Array(AttachmentInput, { maxItems: 50 })
+
+export const attachmentFormats = ['pdf', 'docx', 'xlsx', 'csv', 'html', 'rtf', 'image', 'text'] as const
+
+/** Characters of the text of one attachment, and those without `max_characters`. */
+export const attachmentTextCharactersMax = 500_000
+export const attachmentTextCharactersDefault = 100_000
+
+export const getAttachmentText = operation({
+  id: 'getAttachmentText',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/attachments/{attachment_id}/text',
+  summary: 'Gets the text of an attachment as Markdown, or the metadata of an image.',
+  tag: 'Messages',
+  scopes: ['mail:read'],
+  params: strict({ email_address: MailboxParam, message_id: id('message'), attachment_id: id('attachment') }),
+  query: strict({
+    max_characters: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: attachmentTextCharactersMax,
+        default: attachmentTextCharactersDefault,
+        description: 'The maximum number of characters of `text`.',
+      }),
+    ),
+  }),
+  status: 200,
+  reply: Type.Object(
+    {
+      attachment_id: Type.String(),
+      filename: Type.String(),
+      content_type: Type.String({ description: 'The type that the sender declared.' }),
+      format: Type.Unsafe<(typeof attachmentFormats)[number]>({
+        type: 'string',
+        enum: [...attachmentFormats],
+        description: 'The format that the bytes have.',
+      }),
+      text: Type.String({ description: 'Markdown. Untrusted, because the sender wrote it.' }),
+      token_estimate: Type.Integer({ description: 'About the number of tokens of `text` in a language model: a quarter of its bytes.' }),
+      truncated: Type.Boolean({ description: 'True if the attachment has more text.' }),
+      flags: Type.Array(Flag, { description: 'Indicators of deception in the text, at most one of each type.' }),
+    },
+    { $id: 'AttachmentText' },
+  ),
+  errors: ['attachment_damaged', 'attachment_encrypted', 'attachment_not_supported', 'attachment_too_complex', 'rate_limited'],
+})
 
 export const downloadAttachment = operation({
   id: 'downloadAttachment',

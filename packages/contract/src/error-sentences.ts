@@ -41,6 +41,11 @@ export const errorSentences: Partial<Record<ErrorCode, string>> = {
   uri_too_long: 'The path and query are too long.',
   unsupported_media_type: 'With status 400, the type of the file cannot be sent. Otherwise the body is not JSON, or it is compressed.',
   expectation_failed: 'Expect has a value other than 100-continue.',
+  attachment_damaged: 'The attachment is broken, so its text cannot be read. Download it, or ask the sender for another copy.',
+  attachment_encrypted:
+    'The attachment has a password. Download it and open it with the password, or ask the sender for a copy without one.',
+  attachment_not_supported: 'The format of the attachment has no text that the server can read. Download it.',
+  attachment_too_complex: 'Reading the attachment took more than the permitted time or memory. Download it.',
   idempotency_key_reused: 'This Idempotency-Key was used with another body.',
   sending_limit_reached: 'A limit for sending is used up. details names the limit and what is left. Wait for the seconds in Retry-After.',
   rate_limited: 'Too many requests. Wait for the seconds in Retry-After.',

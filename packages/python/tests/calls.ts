@@ -15,6 +15,8 @@ export type Call = {
 
 const text = { subject: 'Your code', text: 'Your code is 492816.' }
 
+const table = { filename: 'table.csv', content: Buffer.from('Item,Price\nPen,2').toString('base64') }
+
 export const calls: Call[] = [
   { call: 'me' },
   { call: 'identities.create', args: { agent_handle: 'sales', display_name: 'Sales' }, save: { since: 'created_at' } },
@@ -47,7 +49,7 @@ export const calls: Call[] = [
   { call: 'requests.get', path: ['$request'] },
   { call: 'requests.get', path: ['req_unknown'], error: 'not_found' },
 
-  { call: 'mail.send', args: { agent: 'support', to: ['sales@agents.localhost'], ...text }, save: { sent: 'id' } },
+  { call: 'mail.send', args: { agent: 'support', to: ['sales@agents.localhost'], ...text, attachments: [table] }, save: { sent: 'id' } },
   {
     call: 'mailboxes.wait',
     path: ['sales'],
@@ -57,11 +59,13 @@ export const calls: Call[] = [
   { call: 'messages.get', path: ['support', '$sent'], until: { at: 'status', is: 'delivered' } },
   { call: 'mail.list', args: { agent: 'sales', limit: 5 } },
   { call: 'messages.list', path: ['sales'], args: { is_read: false, limit: 5 } },
-  { call: 'messages.get', path: ['sales', '$message'] },
+  { call: 'messages.get', path: ['sales', '$message'], save: { attachment: 'attachments.0.id' } },
   { call: 'messages.update', path: ['sales', '$message'], args: { is_read: true, add_labels: ['order'] } },
   { call: 'messages.update', path: ['sales', '$message'], args: {}, error: 'validation_error' },
   { call: 'messages.search', path: ['sales'], args: { q: 'code' } },
   { call: 'messages.raw', path: ['sales', '$message'] },
+  { call: 'messages.attachmentText', path: ['sales', '$message', '$attachment'], args: { max_characters: 50 } },
+  { call: 'messages.attachmentText', path: ['sales', '$message', '$message'], error: 'not_found' },
   { call: 'messages.release', path: ['sales', '$message'] },
   { call: 'messages.reply', path: ['sales', '$message'], args: { text: 'Thanks.' } },
   { call: 'messages.forward', path: ['sales', '$message'], args: { to: ['support@agents.localhost'], text: 'See below.' } },

@@ -1,4 +1,5 @@
 // The messages and threads of one mailbox. `mailbox` is a full address or an agent handle everywhere.
+import type { getAttachmentText } from '@callsign/contract/attachments'
 import type {
   deleteMessage,
   getMessage,
@@ -23,6 +24,7 @@ import type {
 import { type Connection, path, type RequestOptions } from './request.ts'
 
 export type Message = ReplyOf<typeof getMessage>
+export type AttachmentText = ReplyOf<typeof getAttachmentText>
 export type MessagePage = ReplyOf<typeof listMessages>
 export type MessageItem = MessagePage['data'][number]
 export type SearchPage = ReplyOf<typeof searchMessages>
@@ -46,6 +48,18 @@ export class Messages {
   /** Returns the raw message (RFC 5322). */
   raw(mailbox: string, id: string, options?: RequestOptions): Promise<Uint8Array<ArrayBuffer>> {
     return this.#connection.requestBytes({ method: 'GET', path: path`/mailboxes/${mailbox}/messages/${id}/raw`, options })
+  }
+
+  /** The text of an attachment as Markdown. Untrusted, because the sender wrote it. */
+  attachmentText(
+    mailbox: string,
+    id: string,
+    attachmentId: string,
+    query?: QueryOf<typeof getAttachmentText>,
+    options?: RequestOptions,
+  ): Promise<AttachmentText> {
+    const where = path`/mailboxes/${mailbox}/messages/${id}/attachments/${attachmentId}/text`
+    return this.#connection.request({ method: 'GET', path: where, query, options })
   }
 
   /** Sets flags and labels. */

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const victimKey = await harness.expectApi(201, 'POST', '/keys', {
     body: { name: 'Of the victim', type: 'agent', agent_handle: 'victim' },
   })
-  const attachments = [{ filename: `${secretWord}.txt`, content: 'AAEC' }]
+  const attachments = [{ filename: `${secretWord}.txt`, content: 'VGV4dA==' }]
   const sent = await harness.send('victim', 'x@example.com', { subject: secretWord, text: secretWord, attachments })
   const message = await harness.waitForStatus('victim', sent.id, 'sent')
   const identity = await harness.expectApi(200, 'GET', '/identities/victim')

@@ -18,7 +18,12 @@ beforeAll(async () => {
   await harness.createAgent('support')
   await harness.createAgent('careful', { draft_approval: 'required' })
   agentKey = await harness.agentKey('sales', { scopes: ['quarantine:read'] })
-  const sent = await harness.send('support', 'sales@agents.localhost', { subject: 'A question', text: 'Do you ship to Norway?' })
+  const attachments = [{ filename: 'prices.csv', content: Buffer.from('Item,Price\nPen,2\n').toString('base64') }]
+  const sent = await harness.send('support', 'sales@agents.localhost', {
+    subject: 'A question',
+    text: 'Do you ship to Norway?',
+    attachments,
+  })
   await harness.waitForStatus('support', sent.id, 'delivered')
   const { data } = await harness.expectApi(200, 'GET', '/mailboxes/sales/messages')
   messageId = data[0].id
@@ -48,6 +53,20 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
     text: (result.content as { text: string }[])[0]?.text ?? '',
   }
 }
+
+test('the text of an attachment is inside a fence, in parts, with the format and its tokens outside', async () => {
+  const client = await connect(agentKey)
+  const { structured: got } = await call(client, 'mail_get', { message_id: messageId })
+  const names = { message_id: messageId, attachment_id: got.message.attachments[0].id }
+  const { structured } = await call(client, 'attachment_get', names)
+  const table = '| Item | Price |\n| --- | --- |\n| Pen | 2 |'
+  expect(structured).toMatchObject({ format: 'csv', flags: [], token_estimate: Math.ceil(table.length / 4), is_truncated: false })
+  expect(structured.content.replaceAll(/-[0-9a-f]{16}/g, '')).toBe(`<untrusted>\nprices.csv (text/csv)\n\n${table}\n</untrusted>`)
+  const rest = await call(client, 'attachment_get', { ...names, offset: 2, max_characters: 200 })
+  expect(rest.structured).toMatchObject({ total_characters: table.length, next_offset: null, content: expect.stringContaining('\nItem |') })
+  const missing = await call(client, 'attachment_get', { ...names, attachment_id: 'att_01h455vb4pex5vsknk084sn02q' })
+  expect([missing.isError, missing.structured.code]).toEqual([true, 'not_found'])
+})
 
 describe.each(revisions)('the official client, %s', (_name, revision) => {
   test('lists the tools and calls one', async () => {
@@ -96,7 +115,7 @@ test('every tool answers, with what its output schema says', async () => {
     mail_get: { message_id: messageId },
     thread_get: { thread_id: threadId },
     mail_update: { message_id: messageId, is_read: true, add_labels: ['order'] },
-    attachment_get: { message_id: messageId, attachment_id: 'att_none' },
+    attachment_get: { message_id: messageId, attachment_id: got.message.attachments[0].id },
     mail_send: { to: ['support@agents.localhost'], subject: 'Hello', text: 'Hi' },
     mail_reply: { message_id: messageId, text: 'We do.' },
     mail_forward: { message_id: messageId, to: ['support@agents.localhost'] },

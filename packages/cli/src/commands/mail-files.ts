@@ -36,12 +36,22 @@ export const mailFileCommands: Command[] = [
   {
     words: 'mail attachments',
     takes: 'ID',
-    about: 'Lists the attachments of a message, or saves them into a folder. It never overwrites a file.',
+    about: 'Lists the attachments of a message, prints the text of one, or saves all into a folder. It never overwrites a file.',
     example: 'callsign mail attachments msg_01jq8 --save downloads',
-    operations: ['getMessage', 'downloadAttachment'],
-    options: { save: { type: 'string', value: 'FOLDER', about: 'Save every attachment into this folder.' }, ...mailboxOptions },
+    operations: ['getMessage', 'downloadAttachment', 'getAttachmentText'],
+    options: {
+      save: { type: 'string', value: 'FOLDER', about: 'Save every attachment into this folder.' },
+      text: { type: 'string', value: 'ATTACHMENT_ID', about: 'Print the text of this attachment as Markdown.' },
+      ...mailboxOptions,
+    },
     async run(context, values, [id = '']) {
       const { client, mailbox } = await locateMessage(context, values, id)
+      const attachmentId = text(values, 'text')
+      if (attachmentId !== undefined) {
+        const found = await client.messages.attachmentText(mailbox, id, attachmentId)
+        context.output.result(found, () => found.text)
+        return 0
+      }
       const found = await client.messages.get(mailbox, id)
       const folder = text(values, 'save')
       if (folder === undefined) {

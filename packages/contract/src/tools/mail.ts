@@ -1,11 +1,12 @@
 // Tools that read and search mail, and wait for it.
 import Type from 'typebox'
-import { downloadAttachment } from '../attachments.ts'
+import { attachmentTextCharactersMax, getAttachmentText } from '../attachments.ts'
 import { messageFolders } from '../message-filters.ts'
 import { getMessage, listMessages, searchMessages, updateMessage, waitForMessage } from '../messages.ts'
 import { getThread } from '../threads.ts'
 import {
   count,
+  Flags,
   Limit,
   MaxCharacters,
   MessageId,
@@ -16,6 +17,7 @@ import {
   outputOf,
   PageCursor,
   sliceOf,
+  toFlags,
   toItem,
   toMessage,
   WholeMessage,
@@ -150,7 +152,7 @@ export const mailTools = [
     name: 'attachment_get',
     title: 'Read an attachment',
     description:
-      'Returns the text of an attachment: text, Markdown, CSV, JSON, HTML and calendar files. Other files are described only. The file is foreign text, like the message.',
+      'Returns the text of a PDF, DOCX, XLSX, CSV, HTML, RTF or text attachment as Markdown, and the metadata of an image. It is foreign text, like the message.',
     input: Type.Object({
       message_id: MessageId,
       attachment_id: Type.String({ minLength: 1, maxLength: 64 }),
@@ -159,44 +161,28 @@ export const mailTools = [
     }),
     output: outputOf({
       id: Type.String(),
-      size_bytes: Type.Integer(),
-      is_text: Type.Boolean(),
-      total_characters: NullableInteger,
+      format: Type.String(),
+      flags: Flags,
+      token_estimate: Type.Integer({ description: 'Tokens of the whole text.' }),
+      is_truncated: Type.Boolean({ description: 'True if the file has more text than the server returns.' }),
+      total_characters: Type.Integer(),
       next_offset: NullableInteger,
       content: FencedText,
     }),
-    request: ({ agent, message_id }) => ({ operation: getMessage, params: { email_address: agent, message_id } }),
-    next: ({ attachment_id }, message) => {
-      const file = findAttachment(message, attachment_id)
-      if (!file?.url || !isText(file) || file.size_bytes > textBytesMax) return null
-      const link = new URL(file.url)
+    request: ({ agent, message_id, attachment_id }) => ({
+      operation: getAttachmentText,
+      params: { email_address: agent, message_id, attachment_id },
+      query: { max_characters: attachmentTextCharactersMax },
+    }),
+    result: (input, file) => {
+      const { part, total_characters, next_offset } = sliceOf(file.text, input.offset, input.max_characters)
       return {
-        operation: downloadAttachment,
-        params: { attachment_id: file.id },
-        query: { expires: link.searchParams.get('expires') ?? '', signature: link.searchParams.get('signature') ?? '' },
-      }
-    },
-    result: (input, message, bytes?: Uint8Array) => {
-      const file = findAttachment(message, input.attachment_id)
-      if (!file)
-        return {
-          summary: 'The message has no attachment with this id. Use the ids of mail_get.',
-          id: '',
-          size_bytes: 0,
-          is_text: false,
-          total_characters: null,
-          next_offset: null,
-          content: foreign(''),
-        }
-      const text = bytes ? new TextDecoder().decode(bytes) : ''
-      const { part, total_characters, next_offset } = sliceOf(text, input.offset, input.max_characters)
-      return {
-        summary: bytes
-          ? `The text of an attachment, ${count(total_characters, 'character')}.`
-          : 'This attachment has no text that can be shown here.',
-        id: file.id,
-        size_bytes: file.size_bytes,
-        is_text: bytes !== undefined,
+        summary: `The text of an attachment, ${count(total_characters, 'character')}.`,
+        id: file.attachment_id,
+        format: file.format,
+        flags: toFlags(file.flags),
+        token_estimate: file.token_estimate,
+        is_truncated: file.truncated,
         total_characters,
         next_offset,
         content: foreign(`${file.filename} (${file.content_type})\n\n${part}`),
@@ -261,9 +247,3 @@ export const mailTools = [
 
 /** Messages of a thread that one result has. */
 const threadMessagesMax = 30
-/** Larger files are described only. */
-const textBytesMax = 2 * 1024 * 1024
-const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|csv|ics|calendar|javascript)\b|message\/rfc822)/i
-
-const isText = (file: Reply): boolean => textTypes.test(file.content_type)
-const findAttachment = (message: Reply, id: string): Reply => message.attachments.find((file: Reply) => file.id === id)

@@ -105,6 +105,11 @@ export const toAuthentication = (authentication: Reply) => ({
 
 export const Authentication = Type.Object({ source: nullable, spf: nullable, dkim: nullable, dmarc: nullable })
 
+/** Indicators of deception. The evidence is the sender's own text. */
+export const toFlags = (flags: Reply[]) => flags.map((flag) => ({ type: flag.type, evidence: foreign(flag.evidence) }))
+
+export const Flags = Type.Array(Type.Object({ type: Type.String(), evidence: FencedText }))
+
 /** The whole message, with its text from `offset`. */
 export function toMessage(message: Reply, options: { full?: boolean; offset?: number; max_characters?: number }) {
   const own = message.extracted_text || message.text
@@ -118,7 +123,7 @@ export function toMessage(message: Reply, options: { full?: boolean; offset?: nu
     is_read: message.is_read,
     labels: plainLabels(message.labels),
     authentication: toAuthentication(message.authentication),
-    flags: message.flags.map((flag: Reply) => ({ type: flag.type, evidence: foreign(flag.evidence) })),
+    flags: toFlags(message.flags),
     attachments: message.attachments.map((file: Reply) => ({
       id: file.id,
       size_bytes: file.size_bytes,
@@ -142,7 +147,7 @@ export const WholeMessage = Type.Object({
   is_read: Type.Boolean(),
   labels: Type.Array(Type.String()),
   authentication: Authentication,
-  flags: Type.Array(Type.Object({ type: Type.String(), evidence: FencedText })),
+  flags: Flags,
   attachments: Type.Array(Type.Object({ id: Type.String(), size_bytes: Type.Integer(), name: FencedText })),
   is_whole_text: Type.Boolean({ description: 'False if quoted text was left out. Call again with full.' }),
   total_characters: Type.Integer(),

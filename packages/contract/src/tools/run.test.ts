@@ -35,7 +35,6 @@ const foreignFields = new Set(
 
 /** A reply as the server could give it, with `hostile` wherever a stranger chooses the text. */
 function replyOf(request: ToolRequest, hostile: string): unknown {
-  if (request.operation.media) return new TextEncoder().encode(hostile)
   const message = request.operation.id === 'getMessage' || request.operation.id === 'waitForMessage'
   const sample = sampleOf(request.operation.reply as never) as Record<string, unknown>
   const lists = {
@@ -49,7 +48,8 @@ function replyOf(request: ToolRequest, hostile: string): unknown {
   const fill = (value: unknown, name: string): unknown => {
     if (Array.isArray(value)) return value.length === 0 && foreignFields.has(name) ? [hostile] : value.map((item) => fill(item, name))
     if (typeof value === 'object' && value !== null) {
-      const more = 'extracted_text' in value ? lists : {}
+      const flagged = 'token_estimate' in value ? { flags: lists.flags } : {}
+      const more = 'extracted_text' in value ? lists : flagged
       return Object.fromEntries(Object.entries({ ...value, ...more }).map(([field, item]) => [field, fill(item, field)]))
     }
     // A text file, so that its content is shown.

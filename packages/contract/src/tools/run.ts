@@ -6,7 +6,7 @@ import { createFence, type Fence, fenceAll, fenceNotice } from './fence.ts'
 import { inputOf } from './table.ts'
 import { foreign, type Reply, type Tool, type ToolInput, type ToolOutput, type ToolRequest } from './tool.ts'
 
-/** Calls one operation. Resolves with the parsed JSON, or the bytes of a download. Rejects with an error that has `code` and `message`. */
+/** Calls one operation. Resolves with the parsed JSON. Rejects with an error that has `code` and `message`. */
 export type ToolCall = (request: ToolRequest, options: { idempotencyKey?: string }) => Promise<Reply>
 
 export type ToolOptions = {

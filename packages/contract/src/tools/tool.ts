@@ -56,7 +56,7 @@ export type Tool = {
   next?(input: ToolInput, reply: Reply): ToolRequest | null
   /** The request that replaces the first one when mail of the agent needs approval: a draft that waits for a person. */
   draft?(input: ToolInput): ToolRequest
-  /** `second` is the reply to `next`, undefined without one. Downloads are a Uint8Array. */
+  /** `second` is the reply to `next`, undefined without one. */
   result(input: ToolInput, reply: Reply, second?: Reply): ToolOutput
 }
 

@@ -1,6 +1,7 @@
 // Converts an HTML body to readable plain text with a tokenizer, in one pass and without a tree.
 import { cutText, storableText } from '../mime/storable-text.ts'
 import { decodeEntities } from './entities.ts'
+import { withTables } from './tables.ts'
 import { findRawEnd, isHidden, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
 
 /** HTML after these characters is left out. */
@@ -28,6 +29,11 @@ export function htmlToText(html: string): string {
   return new TextWriter(html.length > HTML_CHARACTERS_MAX ? cutText(html, HTML_CHARACTERS_MAX) : html).write()
 }
 
+/** The same as Markdown: headings have `#`, and rows of cells are tables. */
+export function htmlToMarkdown(html: string): string {
+  return new TextWriter(html.length > HTML_CHARACTERS_MAX ? cutText(html, HTML_CHARACTERS_MAX) : html, true).write()
+}
+
 /** Plain text as HTML: escaped, line ends as `<br>`. */
 export function textToHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -44,15 +50,19 @@ class TextWriter {
   #breaks = 0
   #quoteDepth = 0
   #preDepth = 0
-  #isCellOpen = false
+  // Cells that began since the last text.
+  #openCells = 0
+  readonly #isMarkdown: boolean
+  #heading = ''
   // While set, all content up to the end of this element is hidden.
   #hiddenTag: string | null = null
   #hiddenDepth = 0
   #link: { address: string; from: number; lineCount: number } | null = null
   readonly #lists: number[] = []
 
-  constructor(html: string) {
+  constructor(html: string, isMarkdown = false) {
     this.#html = html
+    this.#isMarkdown = isMarkdown
   }
 
   write(): string {
@@ -67,7 +77,7 @@ class TextWriter {
       at = open < html.length ? this.#readMarkup(open) : open
     }
     this.#closeLine()
-    return cutText(storableText(trimEmptyLines(this.#lines)), HTML_CHARACTERS_MAX)
+    return cutText(storableText(trimEmptyLines(this.#isMarkdown ? withTables(this.#lines) : this.#lines)), HTML_CHARACTERS_MAX)
   }
 
   #readMarkup(open: number): number {
@@ -109,7 +119,7 @@ class TextWriter {
       this.#wantBreak(1)
     } else if (name === 'img') this.#text(decodeEntities(readAttribute(attributes, 'alt') ?? ''))
     else if (name === 'a') this.#startLink(attributes)
-    else if (name === 'td' || name === 'th') this.#isCellOpen = true
+    else if (name === 'td' || name === 'th') this.#openCells++
     else if (name === 'li') this.#startItem()
     else if (PARAGRAPHS.has(name)) this.#startParagraph(name)
     else if (BLOCKS.has(name)) this.#wantBreak(1)
@@ -150,6 +160,7 @@ class TextWriter {
       if (this.#lists.length < 100) this.#lists.push(name === 'ol' ? 1 : 0)
       this.#wantBreak(this.#lists.length > 1 ? 1 : 2)
     } else this.#wantBreak(2)
+    if (this.#isMarkdown && /^h[1-6]$/.test(name)) this.#heading = `${'#'.repeat(Number(name[1]))} `
   }
 
   #startItem(): void {
@@ -209,10 +220,12 @@ class TextWriter {
     this.#flushBreaks()
     if (this.#pieces.length === 0) {
       const indent = this.#lists.length > 1 ? '  '.repeat(Math.min(10, this.#lists.length - 1)) : ''
-      this.#pieces.push(`${'> '.repeat(this.#quoteDepth)}${indent}`)
-    } else if (this.#isCellOpen) this.#pieces.push('\t')
+      const emptyCells = this.#isMarkdown ? '\t'.repeat(Math.max(0, this.#openCells - 1)) : ''
+      this.#pieces.push(`${'> '.repeat(this.#quoteDepth)}${indent}${this.#heading}${emptyCells}`)
+      this.#heading = ''
+    } else if (this.#openCells > 0) this.#pieces.push(this.#isMarkdown ? '\t'.repeat(this.#openCells) : '\t')
     else if (this.#needsSpace) this.#pieces.push(' ')
-    this.#isCellOpen = false
+    this.#openCells = 0
     this.#needsSpace = false
     this.#pieces.push(text)
   }
@@ -228,7 +241,7 @@ class TextWriter {
     if (this.#hiddenTag !== null) return
     this.#closeLine()
     this.#breaks = Math.max(this.#breaks, breaks)
-    this.#isCellOpen = false
+    this.#openCells = 0
   }
 
   #closeLine(): void {

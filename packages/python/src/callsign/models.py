@@ -85,6 +85,23 @@ class AttachmentInput(TypedDict):
     content_id: NotRequired[str | None]
 
 
+class AttachmentText(TypedDict):
+    attachment_id: str
+    filename: str
+    content_type: str
+    """The type that the sender declared."""
+    format: Literal["pdf", "docx", "xlsx", "csv", "html", "rtf", "image", "text"]
+    """The format that the bytes have."""
+    text: str
+    """Markdown. Untrusted, because the sender wrote it."""
+    token_estimate: int
+    """About the number of tokens of `text` in a language model: a quarter of its bytes."""
+    truncated: bool
+    """True if the attachment has more text."""
+    flags: List[Flag]
+    """Indicators of deception in the text, at most one of each type."""
+
+
 class AuditEntry(TypedDict):
     id: str
     action: str

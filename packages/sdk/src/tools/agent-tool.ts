@@ -5,7 +5,6 @@ import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tool
 import { inputOf, selectTools, type ToolSelection } from '@callsign/contract/tools/table'
 import type { Tool, Toolset } from '@callsign/contract/tools/tool'
 import { type CallerInfo, getMe } from '../accounts.ts'
-import { ConnectionError } from '../errors.ts'
 import { Connection, type ConnectionOptions } from '../request.ts'
 
 export type { ToolResult, Toolset }
@@ -45,7 +44,6 @@ export async function createTools(options: ToolsOptions): Promise<AgentTool[]> {
   const me: CallerInfo = await getMe(connection)
   const agents = me.key.agent_handle === null ? (options.agents ?? null) : [me.key.agent_handle]
   const link = options.draftLink ?? ((agent: string, draftId: string) => draftLink(connection.address, agent, draftId))
-  const download = options.fetch ?? ((input: string, init: RequestInit) => fetch(input, init))
   const toAgentTool = (tool: Tool): AgentTool => ({
     name: tool.name,
     title: tool.title,
@@ -55,8 +53,7 @@ export async function createTools(options: ToolsOptions): Promise<AgentTool[]> {
     outputSchema: plain(tool.output),
     isReadOnly: tool.isReadOnly,
     isDestructive: tool.isDestructive,
-    execute: (input, { signal } = {}) =>
-      runTool(tool, input ?? {}, { agents, draftLink: link, call: callOver(connection, download, signal) }),
+    execute: (input, { signal } = {}) => runTool(tool, input ?? {}, { agents, draftLink: link, call: callOver(connection, signal) }),
   })
   return selectTools(options).map(toAgentTool)
 }
@@ -65,35 +62,17 @@ const plain = (schema: object): JsonSchema => JSON.parse(JSON.stringify(schema))
 
 const apiPath = '/api/v1'
 
-function callOver(
-  connection: Connection,
-  download: (input: string, init: RequestInit) => Promise<Response>,
-  signal?: AbortSignal,
-): ToolCall {
+function callOver(connection: Connection, signal?: AbortSignal): ToolCall {
   return async (request, { idempotencyKey }) => {
     const { operation, body, query } = request
-    const path = requestPath(request)
     const options = { ...(signal && { signal }), ...(idempotencyKey !== undefined && { idempotencyKey }) }
-    // A signed link, which needs no key.
-    if (!path.startsWith(`${apiPath}/`))
-      return downloadLink(`${connection.address}${path}?${new URLSearchParams(query as Record<string, string>)}`, download, signal)
     return connection.request({
       method: operation.method,
-      path: path.slice(apiPath.length),
+      path: requestPath(request).slice(apiPath.length),
       query,
       body,
       isKeyed: operation.idempotent === true,
       options,
     })
   }
-}
-
-async function downloadLink(
-  url: string,
-  download: (input: string, init: RequestInit) => Promise<Response>,
-  signal?: AbortSignal,
-): Promise<Uint8Array> {
-  const response = await download(url, { redirect: 'manual', ...(signal && { signal }) })
-  if (response.status !== 200) throw new ConnectionError('reply_unusable', `The download ended with ${response.status}.`)
-  return new Uint8Array(await response.arrayBuffer())
 }

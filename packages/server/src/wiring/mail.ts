@@ -4,6 +4,7 @@ import { inMs } from '../core/clock.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
 import { createResolverHealth } from '../edges/dns/resolver-health.ts'
 import { reuseAnswers } from '../edges/dns/reused-answers.ts'
+import { createFileReader } from '../edges/mail-worker/file-reader.ts'
 import { createMailReader } from '../edges/mail-worker/reader.ts'
 import { cancelJob } from '../edges/postgres/job-maker.ts'
 import { type Attachments, createAttachments } from '../features/mail/attachments/operations.ts'
@@ -72,7 +73,16 @@ export function createMailArea(
   const domains = createDomainParts(shared, { accounts, identities, dkim, emit, cancelJob })
   identities.useDomains(domains.domains)
 
-  const attachments = createAttachments({ db, blobs, web, decode: decodeAttachment, linkKey: keyring.subkey('media-links'), publicUrl })
+  const fileReader = createFileReader({ log: log.child({ part: 'file-reader' }) })
+  const attachments = createAttachments({
+    db,
+    blobs,
+    web,
+    decode: decodeAttachment,
+    fileReader,
+    linkKey: keyring.subkey('media-links'),
+    publicUrl,
+  })
   const compose = createCompose(attachments, createFindRecipients(db), dkim)
   const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait: events.wait })
   events.describe('msg', messages.describe)
@@ -197,6 +207,7 @@ export function createMailArea(
     close: async () => {
       await transport.close()
       await reader.close()
+      await fileReader.close()
     },
   }
 }

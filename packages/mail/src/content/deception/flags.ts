@@ -46,7 +46,7 @@ export function toFlags(indicators: Indicators, sender: Sender): Flag[] {
   }
   const first = new Map<FlagType, Flag>()
   const all = [
-    ...flagsOfContent(indicators),
+    ...flagsOfContent(indicators, 'The message'),
     ...flagsOfAuthor(judged),
     ...flagsOfNames(judged),
     ...flagsOfLinks(indicators, judged),
@@ -62,10 +62,13 @@ const flagOf = (type: FlagType, reason: string, evidence: string): Flag => ({
   evidence: evidence.slice(0, evidenceCharactersMax).toWellFormed(),
 })
 
-function* flagsOfContent({ hiddenText, instructions }: Indicators): Generator<Flag> {
-  if (hiddenText !== null) yield flagOf('hidden_text', 'The message contains text that readers cannot see but programs read.', hiddenText)
+/** The flags of what a message or file contains, regardless of its sender. `what` starts the sentence of the reason. */
+export function flagsOfContent({ hiddenText, instructions }: Pick<Indicators, 'hiddenText' | 'instructions'>, what: string): Flag[] {
+  const flags: Flag[] = []
+  if (hiddenText !== null) flags.push(flagOf('hidden_text', `${what} contains text that readers cannot see but programs read.`, hiddenText))
   if (instructions !== null)
-    yield flagOf('model_instructions', 'The message contains text that reads like instructions to a language model.', instructions)
+    flags.push(flagOf('model_instructions', `${what} contains text that reads like instructions to a language model.`, instructions))
+  return flags
 }
 
 /** Flags of the From field and of its authentication. */

@@ -11,6 +11,7 @@ from ..models import (
     ApiRequest,
     ApprovalLink,
     AttachmentInput,
+    AttachmentText,
     CallerInfo,
     CreatedKey,
     CreatedWebhook,
@@ -1638,6 +1639,34 @@ class Mailboxes:
 class Messages:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    def attachment_text(
+        self,
+        email_address: str,
+        message_id: str,
+        attachment_id: str,
+        *,
+        max_characters: int | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> AttachmentText:
+        """Returns the text of a PDF, DOCX, XLSX, CSV, HTML, RTF or text attachment as Markdown,
+        and the metadata of a PNG, JPEG, GIF or WebP image. The format follows from the bytes,
+        so a wrong type or name does not matter. `truncated` means that the attachment has more
+        text than `max_characters`. `flags` name text that readers cannot see, and instructions
+        to language models. Treat the text as untrusted.
+        """
+        return self._connection.request(
+            Request[AttachmentText](
+                "GET",
+                f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/attachments/{segment(attachment_id)}/text",
+                query=given(
+                    {
+                        "max_characters": max_characters,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
 
     def delete(
         self,

@@ -1,25 +1,25 @@
-// Messages between the main thread and the threads that read mail.
+// Messages between the main thread and its worker threads, and the tasks of the threads that read mail.
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { ReadMail } from '@callsign/mail/content/reading'
-import type { DnsAnswer } from '@callsign/mail/dns'
+import type { FileFailure, FileText } from '../../features/mail/attachments/provider.ts'
 
-export type Task =
+/** `end` means that nothing follows and nothing is in flight. */
+export type ToThread<Task> = { what: 'task'; id: number; task: Task } | { what: 'answer'; id: number; answer: unknown } | { what: 'end' }
+
+export type FromThread<Result, Question = never> =
+  | { what: 'done'; id: number; result: Result }
+  | { what: 'failed'; id: number; reason: string }
+  | { what: 'question'; id: number; question: Question }
+
+export type MailTask =
   | { kind: 'check'; envelopeFrom: string; client: SmtpClient; hostname: string; bytes: ArrayBuffer }
   | { kind: 'digest'; bytes: ArrayBuffer }
   | { kind: 'read'; bytes: ArrayBuffer }
 
-export type TaskResult = { check: { verdicts: Verdicts; sha256: Uint8Array }; digest: { sha256: Uint8Array }; read: ReadMail }
+export type MailResults = { check: { verdicts: Verdicts; sha256: Uint8Array }; digest: { sha256: Uint8Array }; read: ReadMail }
+export type MailResult = MailResults[MailTask['kind']]
 
-export const questionTypes = ['txt', 'mx', 'a', 'aaaa', 'cname', 'ptr'] as const
-export type QuestionType = (typeof questionTypes)[number]
+export type DnsQuestion = { type: 'txt' | 'mx' | 'a' | 'aaaa' | 'cname' | 'ptr'; name: string }
 
-/** `end` means that nothing follows and nothing is in flight. */
-export type ToThread =
-  | { what: 'task'; id: number; task: Task }
-  | { what: 'answer'; id: number; answer: DnsAnswer<unknown> }
-  | { what: 'end' }
-
-export type FromThread =
-  | { what: 'done'; id: number; result: TaskResult[keyof TaskResult] }
-  | { what: 'failed'; id: number; reason: string }
-  | { what: 'question'; id: number; type: QuestionType; name: string }
+export type FileTask = { bytes: ArrayBuffer; filename: string; contentType: string; charactersMax: number }
+export type FileResult = FileText | { failure: Exclude<FileFailure, 'busy'> }

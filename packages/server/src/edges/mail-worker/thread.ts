@@ -5,7 +5,7 @@ import { checkSender } from '@callsign/mail/authentication/sender-checks'
 import { readMail } from '@callsign/mail/content/reading'
 import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import { nowMs } from '../../core/clock.ts'
-import type { FromThread, QuestionType, Task, TaskResult, ToThread } from './protocol.ts'
+import type { DnsQuestion, FromThread, MailResult, MailTask, ToThread } from './protocol.ts'
 
 const port = parentPort
 if (!port) throw new Error('this file is a worker thread')
@@ -13,11 +13,11 @@ if (!port) throw new Error('this file is a worker thread')
 const open = new Map<number, (answer: DnsAnswer<unknown>) => void>()
 let questions = 0
 
-const say = (message: FromThread): void => port.postMessage(message)
+const say = (message: FromThread<MailResult, DnsQuestion>): void => port.postMessage(message)
 
-function ask<T>(type: QuestionType, name: string): Promise<DnsAnswer<T>> {
+function ask<T>(type: DnsQuestion['type'], name: string): Promise<DnsAnswer<T>> {
   const id = ++questions
-  say({ what: 'question', id, type, name })
+  say({ what: 'question', id, question: { type, name } })
   return new Promise((resolve) => open.set(id, resolve as (answer: DnsAnswer<unknown>) => void))
 }
 
@@ -30,7 +30,7 @@ const resolver: Resolver = {
   ptr: (name) => ask('ptr', name),
 }
 
-async function perform(task: Task): Promise<TaskResult[keyof TaskResult]> {
+async function perform(task: MailTask): Promise<MailResult> {
   const raw = Buffer.from(task.bytes)
   if (task.kind === 'read') return readMail(raw)
   const sha256 = hash('sha256', raw, 'buffer')
@@ -39,13 +39,13 @@ async function perform(task: Task): Promise<TaskResult[keyof TaskResult]> {
   return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname, nowMs }), sha256 }
 }
 
-port.on('message', (message: ToThread) => {
+port.on('message', (message: ToThread<MailTask>) => {
   if (message.what === 'end') {
     port.close()
     return
   }
   if (message.what === 'answer') {
-    open.get(message.id)?.(message.answer)
+    open.get(message.id)?.(message.answer as DnsAnswer<unknown>)
     open.delete(message.id)
     return
   }

@@ -28,8 +28,7 @@ export function createApiCalls(app: FastifyInstance, token: string, signal: Abor
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
       signal,
     })
-    if (response.statusCode >= 200 && response.statusCode < 300)
-      return operation.media ? new Uint8Array(response.rawPayload) : response.json()
+    if (response.statusCode >= 200 && response.statusCode < 300) return response.json()
     const { error } = response.json<{ error?: { code?: string; message?: string } }>()
     throw new CallFailure(error?.code ?? 'internal_error', error?.message ?? '')
   }

@@ -1,5 +1,6 @@
 // Operations on attachments: store, share, list and download.
-import { type Attachment, messageBytesMax } from '@callsign/contract/attachments'
+import { type Attachment, attachmentTextCharactersDefault, type getAttachmentText, messageBytesMax } from '@callsign/contract/attachments'
+import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
@@ -21,7 +22,9 @@ import {
   inlineBytesMax,
   type LoadedAttachment,
 } from './model.ts'
+import type { FileReader } from './provider.ts'
 import * as store from './store.ts'
+import { toAttachmentText } from './text.ts'
 
 export { type DraftAttachment, deleteOfDraft, findFiles, moveToMessage } from './draft-store.ts'
 export {
@@ -51,6 +54,12 @@ export interface Attachments {
   keepBytes(organizationId: string, id: string, bytes: Buffer): Promise<StoredBytes>
   /** The bytes of a file of an attachment source. */
   readFile(file: StoredBytes): Promise<Buffer>
+  /** The text of an attachment of this message, read on a worker thread. Throws 404 if the message has no such attachment. */
+  readText(
+    message: { id: string; organization_id: string },
+    id: string,
+    query: QueryOf<typeof getAttachmentText>,
+  ): Promise<ReplyOf<typeof getAttachmentText>>
   /** The attachments of a message with their bytes, in order. */
   readAll(messageId: string): Promise<LoadedAttachment[]>
 
@@ -101,6 +110,7 @@ type Parts = {
   blobs: Blobs
   web: Web
   decode: Decode
+  fileReader: FileReader
   linkKey: Buffer
   publicUrl: () => string
 }
@@ -108,7 +118,7 @@ type Parts = {
 const linkSeconds = 3600
 const fetchTimeoutMs = 15_000
 
-export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }: Parts): Attachments {
+export function createAttachments({ db, blobs, web, decode, fileReader, linkKey, publicUrl }: Parts): Attachments {
   const attachmentSources: AttachmentSource[] = []
   const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
   const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
@@ -155,6 +165,14 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
     const slice = row.raw_slice ?? (await blobs.get(row.raw_blob_key as string, range))
     return decode(slice, row.encoding as 'base64' | 'quoted-printable' | 'identity')
   }
+
+  const loadRow = async (row: store.StoredAttachment): Promise<LoadedAttachment> => ({
+    id: row.id,
+    filename: row.filename,
+    contentType: row.content_type,
+    contentId: row.content_id,
+    bytes: await readBytes(row),
+  })
 
   async function readInput(input: AttachmentInput, path: string, bytesMax: number): Promise<LoadedAttachment> {
     const filename = checkFilename(input, path)
@@ -235,18 +253,15 @@ export function createAttachments({ db, blobs, web, decode, linkKey, publicUrl }
       for (const key of keys) blobs.delete(key).catch(() => {})
     },
 
-    async readAll(messageId) {
-      const rows = await store.listStored(db, messageId)
-      return Promise.all(
-        rows.map(async (row) => ({
-          id: row.id,
-          filename: row.filename,
-          contentType: row.content_type,
-          contentId: row.content_id,
-          bytes: await readBytes(row),
-        })),
-      )
+    async readText(message, id, query) {
+      const row = await store.findStored(db, id)
+      if (row?.message_id !== message.id) throw notFound('attachment')
+      const file = await loadRow(row)
+      const charactersMax = query.max_characters ?? attachmentTextCharactersDefault
+      return toAttachmentText(file, await fileReader.read({ ...file, charactersMax, owner: message.organization_id }))
     },
+
+    readAll: async (messageId) => Promise.all((await store.listStored(db, messageId)).map(loadRow)),
 
     async download(id, query) {
       const verdict = verifyMediaLink({

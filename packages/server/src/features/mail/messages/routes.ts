@@ -1,4 +1,5 @@
 // The endpoints of stored messages and threads.
+import { getAttachmentText } from '@callsign/contract/attachments'
 import * as batches from '@callsign/contract/batches'
 import * as contract from '@callsign/contract/messages'
 import * as threads from '@callsign/contract/threads'
@@ -25,6 +26,7 @@ export const messageRoutes = (messages: Messages): Route[] => [
   route(contract.getRawMessage, 'agent', (call, { params }) =>
     messages.getRawMessage(call.caller, params.email_address, params.message_id),
   ),
+  route(getAttachmentText, 'agent', (call, { params, query }) => messages.getAttachmentText(call.caller, params, query)),
   route(contract.trashMessage, 'agent', (call, { params }) => messages.trashMessage(call, params.email_address, params.message_id)),
   route(contract.restoreMessage, 'agent', (call, { params }) => messages.restoreMessage(call, params.email_address, params.message_id)),
   route(threads.listThreads, 'agent', (call, { params, query }) => messages.listThreads(call.caller, params.email_address, query)),
