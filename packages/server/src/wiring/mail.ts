@@ -178,7 +178,7 @@ export function createMailArea(
     linkDecisions: createLinkDecisions({ db, identities, drafts, key: linkKey }),
     routes: [
       ...outboundMailRoutes(outboundMail),
-      ...messageRoutes(messages),
+      ...messageRoutes(messages, attachments),
       ...draftRoutes(drafts),
       ...domainRoutes(domains.domains),
       ...attachmentRoutes(attachments),

@@ -1,6 +1,4 @@
 // Operations on stored messages and threads.
-
-import type { getAttachmentText } from '@callsign/contract/attachments'
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
 import type * as contract from '@callsign/contract/messages'
@@ -75,12 +73,6 @@ export interface Messages extends Threads, MessageBatches {
   releaseMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.releaseMessage>>
   /** `GET …/messages/{message_id}/raw`: the bytes as they arrived, or as they are sent. */
   getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw>
-  /** `GET …/attachments/{attachment_id}/text`: read on a worker thread. */
-  getAttachmentText(
-    caller: Caller,
-    place: { email_address: string; message_id: string; attachment_id: string },
-    query: QueryOf<typeof getAttachmentText>,
-  ): Promise<ReplyOf<typeof getAttachmentText>>
   /** `GET …/search?q=`: newest first, with the matches marked. */
   search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>): Promise<ReplyOf<typeof contract.searchMessages>>
 
@@ -266,11 +258,6 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       return new Raw('message/rfc822', await readFile(row), {
         'content-disposition': `attachment; filename="${id}.eml"`,
       })
-    },
-
-    async getAttachmentText(caller, place, query) {
-      const row = await requireMessage(caller, place.email_address, place.message_id)
-      return attachments.readText(row, place.attachment_id, query)
     },
 
     async requireThread(mailboxId, organizationId, id) {

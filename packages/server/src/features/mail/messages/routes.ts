@@ -4,9 +4,10 @@ import * as batches from '@callsign/contract/batches'
 import * as contract from '@callsign/contract/messages'
 import * as threads from '@callsign/contract/threads'
 import { type Route, route, routeAhead } from '../../../core/route.ts'
+import type { Attachments } from '../attachments/operations.ts'
 import type { Messages } from './operations.ts'
 
-export const messageRoutes = (messages: Messages): Route[] => [
+export const messageRoutes = (messages: Messages, attachments: Attachments): Route[] => [
   route(contract.listMail, 'agent', (call, { query }) => messages.listMail(call.caller, query)),
   route(batches.updateMessages, 'agent', (call, { body }) => messages.updateMessages(call, body)),
   route(batches.getMessages, 'agent', (call, { body }) => messages.getMessages(call.caller, body)),
@@ -26,7 +27,10 @@ export const messageRoutes = (messages: Messages): Route[] => [
   route(contract.getRawMessage, 'agent', (call, { params }) =>
     messages.getRawMessage(call.caller, params.email_address, params.message_id),
   ),
-  route(getAttachmentText, 'agent', (call, { params, query }) => messages.getAttachmentText(call.caller, params, query)),
+  route(getAttachmentText, 'agent', async (call, { params, query }) => {
+    const message = await messages.requireMessage(call.caller, params.email_address, params.message_id)
+    return attachments.readText(message, params.attachment_id, query)
+  }),
   route(contract.trashMessage, 'agent', (call, { params }) => messages.trashMessage(call, params.email_address, params.message_id)),
   route(contract.restoreMessage, 'agent', (call, { params }) => messages.restoreMessage(call, params.email_address, params.message_id)),
   route(threads.listThreads, 'agent', (call, { params, query }) => messages.listThreads(call.caller, params.email_address, query)),
