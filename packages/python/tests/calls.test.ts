@@ -153,7 +153,7 @@ const withoutRandom = (text: string): string =>
     .replace(/(?<![0-9a-z])([a-z]+_)?[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\w{3}, \d\d? \w{3} \d{4}( at)? [\d:]{5,8}( [+-]\d{4}| UTC)?/g, 'TIME')
-    .replace(/https?:\/\/[\w.:]+\/approve\/\S+/g, 'LINK')
+    .replace(/https?:\/\/[\w.:]+\/(?:approve|media)\/[^\s"]+/g, 'LINK')
     .replace(/svc_live_\w+/g, 'KEY')
     .replace(/whsec_[\w+/=]+/g, 'SECRET')
     .replace(/cs[0-9a-z]{12}\._domainkey/g, 'SELECTOR')
