@@ -25,6 +25,7 @@ const notRun: Record<string, string> = {
   'sh install': 'package-readmes.test.ts and packages/python install the packages.',
   json: 'These are values, which are parsed.',
   ini: 'These are settings of other programs.',
+  yaml: 'These are settings of other programs.',
   http: 'These are messages on the wire.',
   text: 'These are drawings.',
 }

@@ -37,6 +37,13 @@ test('a message is stored with its files, verdicts, trace and event', async () =
   expect((await harness.eventsOf(sent.message_id)).map(({ type }) => type)).toEqual(['email.received'])
 })
 
+test('a message to an address with a tag keeps the tag', async () => {
+  const { message_id } = await simulate({ to: 'sales+plover@agents.localhost', subject: 'Tagged', text: 'Hello' })
+  expect(await harness.getMessage('sales', message_id)).toMatchObject({ to: ['sales+plover@agents.localhost'] })
+  for (const to of ['none+plover@agents.localhost', 'sales+a\r\nBcc: x@agents.localhost'])
+    expect((await harness.api('POST', '/simulator/mail', { body: { to, text: 'Hello' } })).status).toBeGreaterThanOrEqual(400)
+})
+
 test('the same message over SMTP has the same verdicts', async () => {
   const mail = { from: 'same@people.example', subject: 'The same', text: 'The same' }
   const { message_id: id } = await simulate({ to: 'sales@agents.localhost', ...mail, subject: 'Simulated' })

@@ -32,13 +32,17 @@ type Parts = { identities: Identities; messages: Messages; deliver: SimulatedDel
 
 const defaultSender = 'Ada Park <ada@people.example>'
 
+/** The tag of an address, such as `+news` in `sales+news@example.com`. */
+const tag = /\+[^@\s]*(?=@)/
+
 export function createSimulatedMail({ identities, messages, deliver }: Parts): SimulatedMail {
   return {
     async simulateMail(caller, body) {
-      const owner = await identities.requireMailbox(caller, body.to)
-      const { from, raw } = await write(readMail(body, owner.address), owner.address)
+      const owner = await identities.requireMailbox(caller, body.to.replace(tag, ''))
+      const recipient = tag.test(body.to) ? (readAddress(body.to)?.address ?? owner.address) : owner.address
+      const { from, raw } = await write(readMail(body, recipient), recipient)
       checkTotal(raw.length, messageBytesMax)
-      const reply = await deliver(from, owner.address, raw)
+      const reply = await deliver(from, recipient, raw)
       if (reply.kind === 'refused') {
         const { code, enhanced, text } = reply.reply
         throw new ApiError('conflict', `The mail server refused the message: ${code} ${enhanced} ${text}.`)
