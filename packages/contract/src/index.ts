@@ -5,6 +5,7 @@ import * as approvals from './approvals.ts'
 import * as attachments from './attachments.ts'
 import * as batches from './batches.ts'
 import * as domains from './domains.ts'
+import * as draftLists from './draft-lists.ts'
 import * as drafts from './drafts.ts'
 import * as events from './events.ts'
 import * as identities from './identities.ts'
@@ -40,6 +41,7 @@ export const operations: Operation[] = [
   messages,
   threads,
   drafts,
+  draftLists,
   approvals,
   templates,
   domains,

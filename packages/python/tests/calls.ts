@@ -85,6 +85,8 @@ export const calls: Call[] = [
   },
   { call: 'drafts.list', path: ['sales'] },
   { call: 'drafts.get', path: ['sales', '$draft'] },
+  { call: 'drafts.listAll', args: { limit: 10 } },
+  { call: 'drafts.getById', path: ['$draft'] },
   { call: 'drafts.update', path: ['sales', '$draft'], args: { text: 'Two', version: '$version' } },
   { call: 'drafts.message', path: ['sales', '$draft'], error: 'not_found' },
   { call: 'drafts.versions', path: ['sales', '$draft'] },

@@ -1,5 +1,6 @@
 // Drafts of one mailbox have versions, and are sent once, immediately or at a scheduled time. `mailbox` is a full address or an agent handle everywhere.
 import type { requestApproval } from '@callsign/contract/approvals'
+import type { listAllDrafts } from '@callsign/contract/draft-lists'
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
@@ -25,6 +26,16 @@ export class Drafts {
   /** Returns one page, newest update first. `count` is the total number. */
   list(mailbox: string, query?: QueryOf<typeof contract.listDrafts>, options?: RequestOptions): Promise<DraftPage> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts`, query, options })
+  }
+
+  /** Drafts of every mailbox that the key can access, newest first. */
+  listAll(query?: QueryOf<typeof listAllDrafts>, options?: RequestOptions): Promise<ReplyOf<typeof listAllDrafts>> {
+    return this.#connection.request({ method: 'GET', path: '/drafts', query, options })
+  }
+
+  /** A draft of any mailbox that the key can access. */
+  getById(id: string, options?: RequestOptions): Promise<Draft> {
+    return this.#connection.request({ method: 'GET', path: path`/drafts/${id}`, options })
   }
 
   /** Iterates over all drafts, each once. Pages use offsets, so a draft sent or deleted in the meantime may hide another. */

@@ -388,6 +388,7 @@ CREATE TABLE drafts (
   to_addresses text[] NOT NULL DEFAULT '{}',
   cc_addresses text[] NOT NULL DEFAULT '{}',
   bcc_addresses text[] NOT NULL DEFAULT '{}',
+  reply_to text[] NOT NULL DEFAULT '{}',
   subject text,
   snippet text,
   text text,
@@ -426,6 +427,7 @@ CREATE TABLE drafts (
   FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
 );
 CREATE INDEX drafts_latest ON drafts (mailbox_id, change_id DESC);
+CREATE INDEX drafts_newest ON drafts (mailbox_id, id DESC);
 CREATE UNIQUE INDEX drafts_client_id ON drafts (organization_id, client_id) WHERE client_id IS NOT NULL;
 CREATE INDEX drafts_waiting ON drafts (organization_id, approval_id) WHERE approval_status = 'requested';
 CREATE INDEX drafts_waiting_of_mailbox ON drafts (mailbox_id, approval_id) WHERE approval_status = 'requested';
@@ -583,6 +585,7 @@ CREATE INDEX suppressions_newest ON suppressions (organization_id, id DESC) WHER
 -- The reason is in 0001-account.sql. ANALYZE also collects statistics on the expressions of the inverted indexes.
 ALTER TABLE addresses ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE domains ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE drafts ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
 ALTER TABLE mail_rules ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE mailboxes ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);

@@ -50,6 +50,7 @@ describe('POST …/drafts', () => {
       to: [],
       cc: [],
       bcc: [],
+      reply_to: [],
       subject: null,
       snippet: null,
       text: null,
@@ -75,6 +76,7 @@ describe('POST …/drafts', () => {
       to: 'Xavier <x@example.com>',
       cc: ['c@example.com', 'd@example.com'],
       bcc: 'e@example.com',
+      reply_to: 'Desk <f@example.com>',
       subject: 'Grüße',
       text: 'Some   words\nmore',
       html: '<p>Some words</p>',
@@ -86,6 +88,7 @@ describe('POST …/drafts', () => {
       ...body,
       to: [body.to],
       bcc: [body.bcc],
+      reply_to: [body.reply_to],
       snippet: 'Some words more',
       has_attachments: false,
     })
@@ -217,16 +220,18 @@ describe('PATCH …/drafts/{draft_id}', () => {
       to: 'x@example.com',
       cc: 'c@example.com',
       bcc: 'b@example.com',
+      reply_to: 'r@example.com',
       subject: 'One',
       text: 'a',
       html: 'b',
       headers: { 'X-A': '1' },
     })
-    const body = { to: null, cc: null, bcc: null, subject: null, text: null, body_html: null, headers: null }
+    const body = { to: null, cc: null, bcc: null, reply_to: null, subject: null, text: null, body_html: null, headers: null }
     expect(await patched(draft.id, body)).toMatchObject({
       to: [],
       cc: [],
       bcc: [],
+      reply_to: [],
       subject: null,
       text: null,
       html: null,
@@ -319,6 +324,7 @@ describe('PATCH …/drafts/{draft_id}', () => {
     ['version 0', { version: 0 }, '/version'],
     ['a version as text', { version: '1' }, '/version'],
     ['a bad address', { bcc: 'nobody' }, '/bcc/0'],
+    ['a bad address to reply to', { reply_to: ['nobody'] }, '/reply_to/0'],
     ['null headers inside', { headers: { 'X-A': null } }, '/headers/X-A'],
     ['null attachments', { add_attachments: null }, '/add_attachments'],
     ['what only creation takes', { in_reply_to: 'msg_01h455vb4pex5vsknk084sn02q' }, '/in_reply_to'],
@@ -364,6 +370,22 @@ describe('DELETE …/drafts/{draft_id}', () => {
 })
 
 describe('permissions', () => {
+  test('the drafts of all mailboxes are listed newest first, in pages, and an agent key sees its own', async () => {
+    const key = await harness.agentKey('ben')
+    const made = [await create(), await harness.expectApi(201, 'POST', '/mailboxes/ben/drafts', { body: {} }), await create()]
+    const ids = made.map(({ id }) => id).toReversed()
+    const list = (query: string, ask = {}): Promise<Json> => harness.expectApi(200, 'GET', `/drafts?${query}`, ask)
+    const first = await list('limit=2')
+    expect([...first.data, ...(await list(`limit=1&cursor=${first.next_cursor}`)).data].map(({ id }: Json) => id)).toEqual(ids)
+    expect((await list('limit=1', { key })).data[0].id).toBe(ids[1])
+    expect((await list('limit=2&agent=ann')).data.map(({ id }: Json) => id)).toEqual([ids[0], ids[2]])
+    expect((await list('', { key: harness.otherOrganization.key })).data).toEqual([])
+    expect((await harness.api('GET', '/drafts?agent=ann', { key })).status).toBe(403)
+    expect(await harness.expectApi(200, 'GET', `/drafts/${ids[1]}`, { key })).toEqual(made[1])
+    for (const ask of [{ key, id: ids[0] }, { key: harness.otherOrganization.key, id: ids[0] }, { id: 'drf_unknown' }])
+      expect((await harness.api('GET', `/drafts/${ask.id}`, ask)).status).toBe(404)
+  })
+
   test('an agent key works in its own mailbox, another mailbox is 403, and its draft under the own mailbox is 404', async () => {
     const key = await harness.agentKey('ben')
     const own = await harness.expectApi(201, 'POST', '/mailboxes/ben/drafts', { key, body: { subject: 'Mine' } })

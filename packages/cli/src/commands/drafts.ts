@@ -64,6 +64,7 @@ const shown = (draft: Draft): string =>
     field('To', draft.to.join(', ')),
     ...(draft.cc.length > 0 ? [field('Cc', draft.cc.join(', '))] : []),
     ...(draft.bcc.length > 0 ? [field('Bcc', draft.bcc.join(', '))] : []),
+    ...(draft.reply_to.length > 0 ? [field('Reply-To', draft.reply_to.join(', '))] : []),
     field('Subject', draft.subject ?? ''),
     ...Object.entries(draft.headers).map(([name, value]) => field(`Header ${name}`, value)),
     ...(draft.in_reply_to_message_id ? [field('Answers', draft.in_reply_to_message_id)] : []),
@@ -80,6 +81,19 @@ const shown = (draft: Draft): string =>
     ...(draft.html ? ['', 'As HTML:', '', draft.html] : []),
   ].join('\n')
 
+const listed = (drafts: Draft[]): string =>
+  table(
+    ['ID', 'VERSION', 'UPDATED', 'TO', 'SUBJECT', 'SEND AT'],
+    drafts.map((one) => [
+      one.id,
+      String(one.version),
+      ago(one.updated_at),
+      one.to.join(', '),
+      one.subject ?? '',
+      one.send_error ? `not sent: ${one.send_error}` : ago(one.send_at),
+    ]),
+  )
+
 const scheduled = ({ send_at }: Draft): string => (send_at ? `, to be sent at ${send_at}` : '')
 
 /** Finds the mailbox of a draft, unless it is given. */
@@ -95,8 +109,10 @@ export const draftCommands: Command[] = [
     takes: '[MAILBOX]',
     about: 'Lists the drafts of a mailbox, newest update first.',
     example: 'callsign drafts list sales',
-    operations: ['listDrafts'],
+    operations: ['listDrafts', 'listAllDrafts'],
     options: {
+      all: { type: 'boolean', about: 'The drafts of every mailbox, newest first.' },
+      cursor: { type: 'string', value: 'CURSOR', about: 'With --all: next_cursor of the previous page.' },
       limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
       offset: { type: 'string', value: 'N', about: 'Number of items to skip.' },
       ...mailboxOptions,
@@ -104,23 +120,19 @@ export const draftCommands: Command[] = [
     async run({ client, output }, values, [mailbox]) {
       const [limit, offset] = [count(values, 'limit'), count(values, 'offset')]
       const callsign = await client()
+      if (values.all === true) {
+        if (mailbox !== undefined) throw new UsageError(`--all and ${mailbox} are mutually exclusive. Give one of them.`)
+        const cursor = text(values, 'cursor')
+        const all = await callsign.drafts.listAll({ ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) })
+        output.result(all, () => listed(all.data))
+        if (all.next_cursor && !output.isJson) output.note(`More: --cursor ${all.next_cursor}`)
+        return 0
+      }
       const page = await callsign.drafts.list(await chooseMailbox(callsign, values, mailbox), {
         ...(limit !== undefined && { limit }),
         ...(offset !== undefined && { offset }),
       })
-      output.result(page, () =>
-        table(
-          ['ID', 'VERSION', 'UPDATED', 'TO', 'SUBJECT', 'SEND AT'],
-          page.drafts.map((one) => [
-            one.id,
-            String(one.version),
-            ago(one.updated_at),
-            one.to.join(', '),
-            one.subject ?? '',
-            one.send_error ? `not sent: ${one.send_error}` : ago(one.send_at),
-          ]),
-        ),
-      )
+      output.result(page, () => listed(page.drafts))
       const next = page.offset + page.drafts.length
       if (page.drafts.length > 0 && next < page.count && !output.isJson) output.note(`More: --offset ${next}`)
       return 0
@@ -162,15 +174,15 @@ export const draftCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Shows the full content of a draft, and its version.',
     example: 'callsign drafts show drf_01jq8',
-    operations: ['getDraft'],
+    operations: ['getDraft', 'getDraftById'],
     options: mailboxOptions,
-    async run(context, values, [given, id = '']) {
-      const { client, mailbox } = await locateDraft(context, values, given, id)
-      const draft = await client.drafts.get(mailbox, id)
-      const { output } = context
+    async run({ client, output }, values, [given, id = '']) {
+      const { drafts } = await client()
+      const mailbox = given ?? text(values, 'mailbox') ?? text(values, 'agent')
+      const draft = await (mailbox === undefined ? drafts.getById(id) : drafts.get(mailbox, id))
       output.result(draft, () => shown(draft))
-      if (!output.isJson)
-        output.note(`To send exactly this version, run callsign drafts send ${mailbox} ${draft.id} --version ${draft.version}`)
+      const path = mailbox === undefined ? draft.id : `${mailbox} ${draft.id}`
+      if (!output.isJson) output.note(`To send exactly this version, run callsign drafts send ${path} --version ${draft.version}`)
       return 0
     },
   },

@@ -144,6 +144,17 @@ export const mailDetails: Record<string, OperationDetails> = {
     sdk: 'const { drafts } = await callsign.drafts.list($email_address, $query)',
     cli: 'callsign drafts list sales --limit 20',
   },
+  listAllDrafts: {
+    description: 'Returns the drafts of all mailboxes, the newest first. An agent key sees its own drafts.',
+    query: { limit: 20 },
+    sdk: 'const { data } = await callsign.drafts.listAll($query)',
+    cli: 'callsign drafts list --all --limit 20',
+  },
+  getDraftById: {
+    description: 'Returns one draft without its mailbox in the path. `mailbox_id` names the mailbox.',
+    sdk: 'const draft = await callsign.drafts.getById($draft_id)',
+    cli: `callsign drafts show ${draft}`,
+  },
   getDraft: {
     description: 'Returns one draft with its version and its attachments.',
     sdk: 'const draft = await callsign.drafts.get($email_address, $draft_id)',

@@ -448,6 +448,7 @@ Draft = TypedDict(
         "to": "List[str]",
         "cc": "List[str]",
         "bcc": "List[str]",
+        "reply_to": "List[str]",
         "subject": "str | None",
         "snippet": "str | None",
         "text": "str | None",
@@ -766,6 +767,13 @@ class Key(TypedDict):
 class ListAddressesReply(TypedDict):
     object: Literal["list"]
     data: List[Address]
+    has_more: bool
+    next_cursor: str | None
+
+
+class ListAllDraftsReply(TypedDict):
+    object: Literal["list"]
+    data: List[Draft]
     has_more: bool
     next_cursor: str | None
 

@@ -43,6 +43,7 @@ from ..models import (
     KdfParams,
     Key,
     ListAddressesReply,
+    ListAllDraftsReply,
     ListAllThreadsReply,
     ListApprovalsReply,
     ListAuditReply,
@@ -492,6 +493,7 @@ class Drafts:
         to: str | List[str] | Unset = UNSET,
         cc: str | List[str] | Unset = UNSET,
         bcc: str | List[str] | Unset = UNSET,
+        reply_to: str | List[str] | Unset = UNSET,
         subject: str | Unset = UNSET,
         text: str | Unset = UNSET,
         body_text: str | Unset = UNSET,
@@ -522,6 +524,7 @@ class Drafts:
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
+                        "reply_to": reply_to,
                         "subject": subject,
                         "text": text,
                         "body_text": body_text,
@@ -577,6 +580,21 @@ class Drafts:
             )
         )
 
+    async def get_by_id(
+        self,
+        draft_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> Draft:
+        """Returns one draft without its mailbox in the path. `mailbox_id` names the mailbox."""
+        return await self._connection.request(
+            Request[Draft](
+                "GET",
+                f"/drafts/{segment(draft_id)}",
+                timeout=request_timeout,
+            )
+        )
+
     async def list(
         self,
         email_address: str,
@@ -596,6 +614,30 @@ class Drafts:
                     {
                         "limit": limit,
                         "offset": offset,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    async def list_all(
+        self,
+        *,
+        agent: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListAllDraftsReply:
+        """Returns the drafts of all mailboxes, the newest first. An agent key sees its own drafts."""
+        return await self._connection.request(
+            Request[ListAllDraftsReply](
+                "GET",
+                "/drafts",
+                query=given(
+                    {
+                        "agent": agent,
+                        "limit": limit,
+                        "cursor": cursor,
                     }
                 ),
                 timeout=request_timeout,
@@ -733,6 +775,7 @@ class Drafts:
         to: str | List[str] | None | Unset = UNSET,
         cc: str | List[str] | None | Unset = UNSET,
         bcc: str | List[str] | None | Unset = UNSET,
+        reply_to: str | List[str] | None | Unset = UNSET,
         subject: str | None | Unset = UNSET,
         text: str | None | Unset = UNSET,
         body_text: str | None | Unset = UNSET,
@@ -759,6 +802,7 @@ class Drafts:
                         "to": to,
                         "cc": cc,
                         "bcc": bcc,
+                        "reply_to": reply_to,
                         "subject": subject,
                         "text": text,
                         "body_text": body_text,

@@ -26,7 +26,7 @@ export type CallInput<O> = {
   body?: BodyOf<O>
 }
 
-/** Calls one operation. Rejects with CallFailure. */
+/** Calls one operation. Rejects with CallFailure. The reply of an operation without JSON is its text. */
 export type ApiCall = <O extends Operation>(operation: O, input?: CallInput<O>) => Promise<ReplyOf<O>>
 
 const keptHeaders = ['retry-after', 'www-authenticate', 'idempotent-replayed']
@@ -50,7 +50,7 @@ export function createApiCall(app: FastifyInstance, request: FastifyRequest): Ap
       },
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
     })
-    if (response.statusCode < 300) return (operation.reply ? response.json() : undefined) as never
+    if (response.statusCode < 300) return (operation.reply ? response.json() : response.body) as never
     const headers = Object.fromEntries(
       keptHeaders.flatMap((name) => (response.headers[name] ? [[name, String(response.headers[name])]] : [])),
     )

@@ -35,3 +35,26 @@ export const inAccountAndPod = (resource: string, checks: Scoped): Record<string
   ...named(`${resource}.`, checks, (client) => client),
   ...named(`pods.${resource}.`, checks, podOf),
 })
+
+/** The checks of a resource of an inbox. `checksOf` takes the methods without their first parameter, the inbox. */
+export const within = (
+  prefix: string,
+  checksOf: (resourceOf: (api: Api, address: string) => Api) => Scoped,
+  resourceOf: (api: Api) => Api,
+): Record<string, Check> =>
+  named(
+    prefix,
+    checksOf(
+      (api, address) =>
+        new Proxy(
+          {},
+          {
+            get:
+              (_, method) =>
+              (...values: unknown[]) =>
+                resourceOf(api)[method](address, ...values),
+          },
+        ),
+    ),
+    (client) => client,
+  )

@@ -1,7 +1,7 @@
 // Checks of threads, of an inbox and of the account.
 import { expect } from 'vitest'
 import type { Check, Context } from './context.ts'
-import { inAccountAndPod, type Scoped } from './scopes.ts'
+import { inAccountAndPod, type Scoped, within } from './scopes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the SDK types each scope on its own
 type Api = any
@@ -105,26 +105,10 @@ const checksOf = (threadsOf: (api: Api, address: string) => Api): Scoped => ({
   },
 })
 
-const ofInbox = (api: Api, address: string): Api =>
-  new Proxy(
-    {},
-    {
-      get:
-        (_, method) =>
-        (...values: unknown[]) =>
-          api.inboxes.threads[method](address, ...values),
-    },
-  )
-
 export const threadChecks: Record<string, Check> = {
   ...inAccountAndPod(
     'threads',
     checksOf((api) => api.threads),
   ),
-  ...Object.fromEntries(
-    Object.entries(checksOf(ofInbox)).map(([name, check]): [string, Check] => [
-      `inboxes.threads.${name}`,
-      (context) => check(context, context.client),
-    ]),
-  ),
+  ...within('inboxes.threads.', checksOf, (api) => api.inboxes.threads),
 }

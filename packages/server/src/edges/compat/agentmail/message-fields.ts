@@ -1,5 +1,6 @@
 // Messages, their labels and their attachments as AgentMail shows and takes them.
 import type { Attachment } from '@callsign/contract/attachments'
+import { updateMessages } from '@callsign/contract/batches'
 import type { Message, MessageItem } from '@callsign/contract/messages'
 import type { BodyOf } from '@callsign/contract/operation'
 import type { sendMessage } from '@callsign/contract/outbound-mail'
@@ -76,7 +77,7 @@ export function labelChangeOf(request: AgentMailRequest): LabelChange {
   }
 }
 
-export function checkOwnLabels(labels: string[]): void {
+function checkOwnLabels(labels: string[]): void {
   const [fixed] = labels.filter((label) => systemLabels.includes(label))
   if (fixed !== undefined) throw wrongValue(`\`${fixed}\` is a label of the server. It cannot be added or removed.`)
 }
@@ -139,7 +140,7 @@ export const downloadOf = (url: string) => ({
 export function attachmentInputs(
   given: unknown,
   name = 'attachments',
-): Required<Pick<AttachmentInput, 'filename' | 'content_type'>>[] & AttachmentInput[] {
+): (AttachmentInput & Required<Pick<AttachmentInput, 'content_type'>>)[] {
   if (given === undefined || given === null) return []
   if (!Array.isArray(given)) throw wrongValue(`\`${name}\` must be a list.`)
   return given.map((one: Record<string, unknown> | null) => {
@@ -153,6 +154,17 @@ export function attachmentInputs(
       ...(isText(content_id) && { content_id }),
     }
   })
+}
+
+type Sent = { id: string; thread_id: string }
+
+/** Sends, and then labels the message. */
+export async function sendLabelled(request: AgentMailRequest, send: () => Promise<Sent>, field: 'labels' | 'add_labels' = 'labels') {
+  const labels = [...new Set(optionalList(request, field)?.map((label) => label.toLowerCase()))]
+  checkOwnLabels(labels)
+  const { id, thread_id } = await send()
+  if (labels.length > 0) await request.call(updateMessages, { body: { ids: [id], add_labels: labels } })
+  return { message_id: id, thread_id }
 }
 
 /** The fields that new messages, replies and forwards have in common. */

@@ -8,12 +8,12 @@ import type { Static } from 'typebox'
 import type { ApiCall } from '../api-calls.ts'
 import { mailboxOf } from './inboxes.ts'
 import {
-  checkOwnLabels,
   contentOf,
   downloadOf,
   type LabelChange,
   labelChangeOf,
   labelsOf,
+  sendLabelled,
   toDownload,
   toItem,
   toMessage,
@@ -82,17 +82,6 @@ async function relabel(request: AgentMailRequest, messages: Whole[], change: Lab
       await call(updateThread, { params: { thread_id }, body: { folder: isSpam ? 'spam' : 'inbox' } })
   if (Object.keys(flags).length > 0 && ids.length > 0) await call(updateMessages, { body: { ids, ...flags } })
   return (await findAll(call, mailboxId, ids)).map((message) => ({ message_id: message.id, labels: labelsOf(message) }))
-}
-
-type Sent = { id: string; thread_id: string }
-
-/** Sends, and then labels the message. */
-async function sendLabelled(request: AgentMailRequest, send: () => Promise<Sent>) {
-  const labels = [...new Set(optionalList(request, 'labels')?.map((label) => label.toLowerCase()))]
-  checkOwnLabels(labels)
-  const { id, thread_id } = await send()
-  if (labels.length > 0) await request.call(updateMessages, { body: { ids: [id], add_labels: labels } })
-  return { message_id: id, thread_id }
 }
 
 const recipientsOf = (request: AgentMailRequest) =>

@@ -3,9 +3,14 @@ import type { ErrorCode } from '@callsign/contract/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../../../core/errors.ts'
 import { CallFailure, createApiCall } from '../api-calls.ts'
+import { accountRoutes } from './account.ts'
+import { keyRoutes } from './api-keys.ts'
+import { domainRoutes } from './domains.ts'
+import { draftRoutes } from './drafts.ts'
 import { inboxRoutes } from './inboxes.ts'
+import { listRoutes } from './lists.ts'
 import { messageRoutes } from './messages.ts'
-import { AgentMailFailure, type AgentMailRoute, notThere, podId, wrongValue } from './route.ts'
+import { AgentMailFailure, type AgentMailRoute, notThere, podId, TextAnswer, wrongValue } from './route.ts'
 import { threadRoutes } from './threads.ts'
 
 const basePath = '/compat/agentmail/v0'
@@ -13,7 +18,16 @@ const basePath = '/compat/agentmail/v0'
 const bodyBytesUsual = 1024 * 1024
 
 /** Routes by resource. Those of a pod exist twice. */
-const ownRoutes: readonly AgentMailRoute[] = [...inboxRoutes, ...messageRoutes, ...threadRoutes]
+const ownRoutes: readonly AgentMailRoute[] = [
+  ...inboxRoutes,
+  ...messageRoutes,
+  ...threadRoutes,
+  ...draftRoutes,
+  ...listRoutes,
+  ...domainRoutes,
+  ...keyRoutes,
+  ...accountRoutes,
+]
 
 /** Every route with its whole path. */
 export const agentMailRoutes: readonly AgentMailRoute[] = ownRoutes.flatMap((route) => [
@@ -62,6 +76,7 @@ async function answer(app: FastifyInstance, route: AgentMailRoute, request: Fast
       headers: request.headers,
       call: createApiCall(app, request),
     })
+    if (result instanceof TextAnswer) return reply.type(result.contentType).send(result.text)
     return result === undefined ? reply.code(204).send() : reply.code(200).send(result)
   } catch (error) {
     if (error instanceof AgentMailFailure) return send(reply, error)

@@ -34,6 +34,16 @@ export class AgentMailFailure extends Error {
   }
 }
 
+/** An answer that is not JSON. */
+export class TextAnswer {
+  readonly contentType: string
+  readonly text: string
+  constructor(contentType: string, text: string) {
+    this.contentType = contentType
+    this.text = text
+  }
+}
+
 /** The answer to a feature that Callsign does not have. */
 export const notOffered = (feature: string): AgentMailFailure =>
   new AgentMailFailure(501, 'NotOfferedError', 'not_offered', `${feature} is not offered by Callsign.`)

@@ -58,7 +58,7 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
     const outgoing: OutgoingMessage = {
       from,
       recipients,
-      replyTo: [],
+      replyTo: readAddresses('reply_to', row.reply_to),
       subject: row.subject ?? content.subject,
       text: content.text,
       html: content.html,

@@ -44,7 +44,10 @@ export function createLinkDecisions({ db, identities, drafts, key }: Parts): Lin
         to: row.to_addresses,
         cc: row.cc_addresses,
         bcc: row.bcc_addresses,
-        headers: Object.entries(row.headers),
+        headers: [
+          ...(row.reply_to.length > 0 ? [['Reply-To', row.reply_to.join(', ')] as [string, string]] : []),
+          ...Object.entries(row.headers),
+        ],
         subject: row.subject ?? content.subject,
         text: content.text,
         htmlText: content.html ? htmlToText(content.html) : null,

@@ -27,6 +27,7 @@ export type DraftRow = {
   to_addresses: string[]
   cc_addresses: string[]
   bcc_addresses: string[]
+  reply_to: string[]
   subject: string | null
   snippet: string | null
   text: string | null
@@ -52,6 +53,7 @@ export type DraftBody = {
   to?: string | string[] | null
   cc?: string | string[] | null
   bcc?: string | string[] | null
+  reply_to?: string | string[] | null
   subject?: string | null
   text?: string | null
   body_text?: string | null
@@ -63,18 +65,21 @@ export type DraftBody = {
 
 /** The columns that a request sets. Absent columns stay unchanged. */
 export type DraftFields = Partial<
-  Pick<DraftRow, 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'subject' | 'text' | 'html' | 'headers' | 'from_entry' | 'send_at'>
+  Pick<
+    DraftRow,
+    'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'reply_to' | 'subject' | 'text' | 'html' | 'headers' | 'from_entry' | 'send_at'
+  >
 >
 
 /** Reads and checks the fields of a request. Throws 400 with the path of an invalid value. */
 export function readFields(body: DraftBody, nowMs: number): DraftFields {
   const fields: DraftFields = {}
-  for (const kind of ['to', 'cc', 'bcc'] as const) {
+  for (const kind of ['to', 'cc', 'bcc', 'reply_to'] as const) {
     const given = body[kind]
     if (given === undefined) continue
     const entries = asList(given ?? []).map((entry) => entry.trim())
     readAddresses(kind, entries)
-    fields[`${kind}_addresses`] = entries
+    fields[kind === 'reply_to' ? 'reply_to' : (`${kind}_addresses` as const)] = entries
   }
   if (body.subject !== undefined) {
     if (body.subject !== null) checkSubject(body.subject)
@@ -154,6 +159,7 @@ export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[])
     to: row.to_addresses,
     cc: row.cc_addresses,
     bcc: row.bcc_addresses,
+    reply_to: row.reply_to,
     subject: row.subject,
     snippet: row.snippet,
     text: row.text,

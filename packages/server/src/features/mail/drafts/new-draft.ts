@@ -43,6 +43,7 @@ export function newDraft({ owner, author, ownAddresses, body, fields, message, i
     to_addresses: fields.to_addresses ?? asEntries(answer?.to ?? []),
     cc_addresses: fields.cc_addresses ?? asEntries(answer?.cc ?? []),
     bcc_addresses: fields.bcc_addresses ?? [],
+    reply_to: fields.reply_to ?? [],
     subject: fields.subject ?? answer?.subject ?? (message && !answer ? forwardOf(message, {}).subject : null),
     snippet: previewOf({ text, html }),
     text,

@@ -157,7 +157,7 @@ export function createDrafts(parts: Parts): Drafts {
   }
 
   return {
-    ...createDraftReview({ db, identities, approvals, requireDraft, removeDraft }),
+    ...createDraftReview({ db, identities, approvals, requireDraft, show, removeDraft }),
     ...approvals,
     approvals,
     show,

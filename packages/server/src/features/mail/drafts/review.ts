@@ -1,8 +1,11 @@
-// Review of drafts. It lists earlier versions, finds the message of a sent draft, and rejects a draft with a reason.
+// Review of drafts. It lists the drafts of all mailboxes and earlier versions, finds the message of a sent draft, and rejects a draft with a reason.
+
+import type * as lists from '@callsign/contract/draft-lists'
 import type * as contract from '@callsign/contract/drafts'
-import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
 import { notFound } from '../../../core/errors.ts'
+import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -14,6 +17,10 @@ import type { DraftRow } from './model.ts'
 import * as store from './store.ts'
 
 export interface DraftReview {
+  /** `GET /drafts`: every mailbox that the key may see, newest first. */
+  listAllDrafts(caller: Caller, query: QueryOf<typeof lists.listAllDrafts>): Promise<ReplyOf<typeof lists.listAllDrafts>>
+  /** `GET /drafts/{draft_id}`. */
+  getDraftById(caller: Caller, id: string): Promise<ReplyOf<typeof lists.getDraftById>>
   /** `GET …/drafts/{draft_id}/versions`: newest first. */
   listDraftVersions(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.listDraftVersions>>
   /** `GET …/drafts/{draft_id}/message`: throws 404 for a draft that was not sent. */
@@ -33,12 +40,36 @@ type Parts = {
   approvals: ApprovalChanges
   /** Throws 404 when the mailbox does not have this draft. */
   requireDraft: (owner: MailboxOwner, id: string) => Promise<DraftRow>
+  show: (row: DraftRow) => Promise<ReplyOf<typeof contract.getDraft>>
   /** Locks, checks the version and deletes. */
   removeDraft: (tx: Tx, owner: MailboxOwner, id: string, version: number | undefined) => Promise<DraftRow>
 }
 
-export function createDraftReview({ db, identities, approvals, requireDraft, removeDraft }: Parts): DraftReview {
+export function createDraftReview({ db, identities, approvals, requireDraft, show, removeDraft }: Parts): DraftReview {
+  const mailboxIdsOf = (caller: Caller): string[] | null => caller.agents?.map(({ mailboxId }) => mailboxId) ?? null
+
   return {
+    async listAllDrafts(caller, query) {
+      const page = readPage(query, 'draft')
+      const mailboxIds =
+        query.agent === undefined ? mailboxIdsOf(caller) : [(await identities.requireMailbox(caller, query.agent)).mailboxId]
+      const rows = await store.listByScope(db, caller.organizationId, mailboxIds, page)
+      const { data, ...envelope } = toPage(
+        rows,
+        page.limit,
+        ({ id }) => id,
+        (row) => row,
+      )
+      return { ...envelope, data: await Promise.all(data.map(show)) }
+    },
+
+    async getDraftById(caller, id) {
+      const row = (await store.findDrafts(db, [id])).get(id)
+      const isOwn = row?.organization_id === caller.organizationId && (mailboxIdsOf(caller)?.includes(row.mailbox_id) ?? true)
+      if (!row || !isOwn) throw notFound('draft')
+      return show(row)
+    },
+
     async listDraftVersions(caller, mailbox, id) {
       await requireDraft(await identities.requireMailbox(caller, mailbox), id)
       const rows = await store.listVersions(db, id)

@@ -1,11 +1,23 @@
 // The SQL of drafts.
+import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { DraftRow } from './model.ts'
 
 /** Columns that updates write. */
 const changeable = [
-  ...(['to_addresses', 'cc_addresses', 'bcc_addresses', 'subject', 'snippet', 'text', 'html', 'headers', 'from_entry', 'version'] as const),
-  ...(['attachment_count', 'send_at', 'job_id', 'send_error', 'is_written_by_agent', 'change_id', 'updated_at'] as const),
+  ...([
+    'to_addresses',
+    'cc_addresses',
+    'bcc_addresses',
+    'reply_to',
+    'subject',
+    'snippet',
+    'text',
+    'html',
+    'headers',
+    'from_entry',
+  ] as const),
+  ...(['version', 'attachment_count', 'send_at', 'job_id', 'send_error', 'is_written_by_agent', 'change_id', 'updated_at'] as const),
   ...(['approval_id', 'approval_status', 'approval_reasons', 'approval_requested_at', 'approval_expires_at'] as const),
   ...(['approval_job_id', 'approval_link_id'] as const),
 ]
@@ -59,6 +71,20 @@ export async function listDrafts(sql: Sql, mailboxId: string, limit: number, off
     text: `SELECT ${columns} FROM drafts WHERE id = ANY (ARRAY(
         SELECT id FROM drafts WHERE mailbox_id = $1 ORDER BY change_id DESC LIMIT $2 OFFSET $3)) ORDER BY change_id DESC`,
     values: [mailboxId, limit, offset],
+  })
+  return rows
+}
+
+/** The drafts of an organization, or of these mailboxes, newest first, and one row more than the page's limit. */
+export async function listByScope(sql: Sql, organizationId: string, mailboxIds: string[] | null, page: PageRequest): Promise<DraftRow[]> {
+  const select = (own: string) => `SELECT ${columns} FROM drafts WHERE ${own} AND id < ${before('$2')} ORDER BY id DESC LIMIT $3`
+  const { rows } = await sql.query<DraftRow>({
+    name: `list-drafts-of-${mailboxIds === null ? 'organization' : 'mailboxes'}`,
+    text:
+      mailboxIds === null
+        ? select('organization_id = $1')
+        : `SELECT d.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (${select('mailbox_id = b.id')}) d ORDER BY d.id DESC LIMIT $3`,
+    values: [mailboxIds ?? organizationId, page.cursor, page.limit + 1],
   })
   return rows
 }
