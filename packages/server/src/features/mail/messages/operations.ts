@@ -23,7 +23,7 @@ import { fileReleased } from './filing.ts'
 import { createMessageDeletion } from './message-deletion.ts'
 import { createMessageLists } from './message-lists.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
-import * as rawStore from './raw-store.ts'
+import { createRawFiles } from './raw-files.ts'
 import * as store from './store.ts'
 import { findThread } from './thread-list-store.ts'
 import { findJoined } from './thread-store.ts'
@@ -157,22 +157,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
   const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
 
-  async function readRaw(rawId: string): Promise<Buffer> {
-    const raw = await rawStore.findRaw(db, rawId)
-    if (!raw) throw notFound('message')
-    return raw.bytes ?? blobs.get(raw.blobKey as string)
-  }
-
-  const readFile = (row: MessageRow): Promise<Buffer> => (row.raw_id === null ? compose(row) : readRaw(row.raw_id))
-
-  attachments.addSource({
-    async findFile(id) {
-      const row = isId('message', id) ? await loadMessage(id) : null
-      return row && { filename: `${id}.eml`, content_type: 'message/rfc822', bytes: await readFile(row), blob_key: null }
-    },
-    // The sweep finds the blobs of raw messages itself.
-    findNamedBlobs: async () => [],
-  })
+  const { readRaw, readFile } = createRawFiles({ db, blobs, attachments, compose, findMessage: loadMessage })
 
   return {
     ...createMessageLists({ db, identities, attachments }),

@@ -1,0 +1,39 @@
+// The bytes of messages, and their download links.
+import { isId } from '@callsign/contract/ids'
+import type { Blobs } from '../../../core/blobs.ts'
+import { notFound } from '../../../core/errors.ts'
+import type { Database } from '../../../core/sql.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import type { MessageRow } from './model.ts'
+import * as rawStore from './raw-store.ts'
+
+type Parts = {
+  db: Database
+  blobs: Blobs
+  attachments: Attachments
+  compose: (message: MessageRow) => Promise<Buffer>
+  findMessage: (id: string) => Promise<MessageRow | null>
+}
+
+export function createRawFiles({ db, blobs, attachments, compose, findMessage }: Parts) {
+  /** The stored bytes of an inbound message. */
+  async function readRaw(rawId: string): Promise<Buffer> {
+    const raw = await rawStore.findRaw(db, rawId)
+    if (!raw) throw notFound('message')
+    return raw.bytes ?? blobs.get(raw.blobKey as string)
+  }
+
+  /** The bytes of a message as they arrived, or as they are sent. */
+  const readFile = (row: MessageRow): Promise<Buffer> => (row.raw_id === null ? compose(row) : readRaw(row.raw_id))
+
+  attachments.addSource({
+    async findFile(id) {
+      const row = isId('message', id) ? await findMessage(id) : null
+      return row && { filename: `${id}.eml`, content_type: 'message/rfc822', bytes: await readFile(row), blob_key: null }
+    },
+    // The sweep finds the blobs of raw messages itself.
+    findNamedBlobs: async () => [],
+  })
+
+  return { readRaw, readFile }
+}
