@@ -67,7 +67,7 @@ export const updateMessages = operation({
   id: 'updateMessages',
   method: 'PATCH',
   path: '/api/v1/mail/messages',
-  summary: 'Changes flags and labels of up to 500 messages, and moves them to the trash or back, in one transaction.',
+  summary: 'Changes flags, labels, tags and metadata of up to 500 messages, and moves them to the trash or back, in one transaction.',
   tag: 'Mail',
   scopes: ['mail:write'],
   errors: ['not_found'],

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
 import { ClientId, clientIdField } from './client-id.ts'
+import { markChanges, marks, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, CustomHeaders, FromAddress, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
 import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
@@ -52,6 +53,8 @@ export const Draft = Type.Object(
     has_attachments: Type.Boolean(),
     attachments: Type.Array(Attachment),
     headers: Type.Record(Type.String(), Type.String()),
+    tags: tagsField,
+    metadata: metadataField,
     send_at: nullableString({ format: 'date-time', description: 'The scheduled time of sending.' }),
     client_id: clientIdField,
     send_error: nullableString({ description: 'The reason why the last scheduled send failed.' }),
@@ -116,6 +119,7 @@ export const createDraft = operation({
     forward_attachments: Type.Optional(Type.Boolean()),
     attachments: Type.Optional(DraftAttachmentInputs),
     headers: Type.Optional(CustomHeaders),
+    ...marks,
     send_at: Type.Optional(nullableTimestamp),
   }),
   bodyOptional: true,
@@ -177,6 +181,7 @@ export const updateDraft = operation({
     add_attachments: Type.Optional(DraftAttachmentInputs),
     remove_attachments: Type.Optional(Type.Array(id('attachment'), { maxItems: draftAttachmentsMax, uniqueItems: true })),
     headers: Type.Optional(NullableHeaders),
+    ...markChanges,
     send_at: Type.Optional(nullableTimestamp),
   }),
   status: 200,

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { LocalPart } from './addresses.ts'
 import { ClientId, clientIdField } from './client-id.ts'
 import { MailMode } from './mail-rules.ts'
+import { Metadata, MetadataChange, metadataField, metadataFilter } from './metadata.ts'
 import { operation } from './operation.ts'
 import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
@@ -57,6 +58,7 @@ export const Identity = Type.Object(
     tunnel: Type.Object({ id: Type.String(), public_url: Type.String(), status: TunnelStatus }),
     custom_domain_id: nullableString(),
     client_id: clientIdField,
+    metadata: metadataField,
     draft_approval: DraftApproval,
     inbound_mode: MailMode,
     outbound_mode: MailMode,
@@ -93,6 +95,7 @@ export const createIdentity = operation({
     domain: Type.Optional(nullableString({ maxLength: 253 })),
     local_part: Type.Optional(LocalPart),
     client_id: Type.Optional(ClientId),
+    metadata: Type.Optional(Metadata),
     draft_approval: Type.Optional(DraftApproval),
     inbound_mode: Type.Optional(MailMode),
     outbound_mode: Type.Optional(MailMode),
@@ -110,7 +113,7 @@ export const listIdentities = operation({
   summary: 'Lists identities, newest first.',
   tag: 'Identity and caller',
   scopes: ['identities:read'],
-  query: strict({ limit: Limit, cursor: Cursor }),
+  query: strict({ ...metadataFilter, limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(Identity),
 })
@@ -149,6 +152,7 @@ export const updateIdentity = operation({
       outbound_guard: Type.Optional(OutboundGuard),
       outbound_guard_patterns: Type.Optional(GuardPatterns),
       wake_limit: Type.Optional(WakeLimit),
+      metadata: Type.Optional(MetadataChange),
     },
     { minProperties: 1 },
   ),

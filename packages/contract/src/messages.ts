@@ -6,6 +6,7 @@ import { Flag, FlagType } from './flags.ts'
 import { Guardrail } from './mail-rules.ts'
 import { MessageStatus, RecipientDelivery } from './message-delivery.ts'
 import { listFilters, waitFilters } from './message-filters.ts'
+import { markChanges, markFilters, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
 import {
   Cursor,
@@ -53,6 +54,8 @@ const messageFields = {
   is_read: Type.Boolean(),
   is_starred: Type.Boolean(),
   labels: Type.Array(Type.String()),
+  tags: tagsField,
+  metadata: metadataField,
   attachments: Type.Array(Attachment),
   codes: Type.Array(Code, {
     description: 'One-time codes and confirmation links in an inbound message, the most likely of each kind first.',
@@ -104,17 +107,25 @@ export const Label = Type.String({ minLength: 1, maxLength: 100 })
 export const labelsMax = 50
 export const Labels = Type.Array(Label, { maxItems: labelsMax, uniqueItems: true })
 
-/** The changes of flags and labels. */
+/** The changes of flags, labels, tags and metadata. */
 export const flagChanges = {
   is_read: Switch,
   is_starred: Switch,
   labels: Type.Optional(Labels),
   add_labels: Type.Optional(Labels),
   remove_labels: Type.Optional(Labels),
+  ...markChanges,
 }
 
 export const MessageFlags = Type.Object(
-  { id: Type.String(), is_read: Type.Boolean(), is_starred: Type.Boolean(), labels: Type.Array(Type.String()) },
+  {
+    id: Type.String(),
+    is_read: Type.Boolean(),
+    is_starred: Type.Boolean(),
+    labels: Type.Array(Type.String()),
+    tags: tagsField,
+    metadata: metadataField,
+  },
   { $id: 'MessageFlags' },
 )
 
@@ -135,6 +146,7 @@ export const listMessages = operation({
     label: Type.Optional(Label),
     flag: Type.Optional(FlagType),
     ...listFilters,
+    ...markFilters,
     limit: Limit,
     cursor: Cursor,
   }),
@@ -171,7 +183,7 @@ export const updateMessage = operation({
   id: 'updateMessage',
   method: 'PATCH',
   path: '/api/v1/mailboxes/{email_address}/messages/{message_id}',
-  summary: 'Sets flags and labels. At least one field is required.',
+  summary: 'Sets flags, labels, tags and metadata. At least one field is required.',
   tag: 'Messages',
   scopes: ['mail:write'],
   params: messageParams,
@@ -262,7 +274,7 @@ export const searchMessages = operation({
   tag: 'Messages',
   scopes: ['mail:read'],
   params: mailboxParams,
-  query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), limit: Limit, cursor: Cursor }),
+  query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), ...markFilters, limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(
     Type.Object(

@@ -1,6 +1,7 @@
 // Sends new messages, replies and forwards.
 import Type from 'typebox'
 import { AttachmentInputs, attachmentBodyBytesMax, ReplyAttachmentInput } from './attachments.ts'
+import { marks } from './metadata.ts'
 import { operation } from './operation.ts'
 import { AddressText, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
 
@@ -45,6 +46,7 @@ export const composition = {
         'Set to true for messages that a program generates, such as notifications. Adds Auto-Submitted with auto-generated (RFC 3834).',
     }),
   ),
+  ...marks,
 }
 
 export const QueuedMessage = Type.Object(
@@ -111,6 +113,7 @@ export const replyToMessage = operation({
           'Set to true for automatic replies, such as a notice of absence (RFC 3834). The reply goes to the sender alone, with the null return path and Auto-Submitted set to auto-replied. Automatic or bulk mail is rejected with 409, and so is a second automatic reply to this sender within a day.',
       }),
     ),
+    ...marks,
   }),
   status: 201,
   reply: SentReply,
@@ -139,6 +142,7 @@ export const forwardMessage = operation({
     forward_attachments: Type.Optional(Type.Boolean()),
     attachments: Type.Optional(AttachmentInputs),
     headers: Type.Optional(CustomHeaders),
+    ...marks,
   }),
   status: 201,
   reply: SentReply,

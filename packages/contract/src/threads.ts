@@ -1,6 +1,7 @@
 // Threads are listed, searched, sorted into folders, labelled and deleted.
 import Type from 'typebox'
 import { flagChanges, Label, MessageItem } from './messages.ts'
+import { MetadataChange, metadataField, metadataFilter } from './metadata.ts'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, MailboxParam, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
@@ -21,6 +22,7 @@ const threadFields = {
     description: 'sent for a thread without a received message. trash if all of its messages are in the trash.',
   }),
   labels: Type.Array(Type.String()),
+  metadata: metadataField,
   participants: Type.Array(Type.String(), { description: 'Authors and recipients in lower case, at most 100.' }),
   senders: Type.Array(Type.String(), { description: 'Authors in lower case, of the latest 100 messages.' }),
   recipients: Type.Array(Type.String(), { description: 'Recipients in lower case, of the latest 100 messages.' }),
@@ -47,6 +49,7 @@ const threadFilters = {
     }),
   ),
   label: Type.Optional(Label),
+  ...metadataFilter,
   is_unread: Type.Optional(Type.Boolean()),
   participant: Type.Optional(Type.String({ minLength: 3, maxLength: 320, description: 'The address of an author or recipient.' })),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
@@ -117,7 +120,8 @@ export const updateThread = operation({
   id: 'updateThread',
   method: 'PATCH',
   path: '/api/v1/threads/{thread_id}',
-  summary: 'Moves a thread to a folder, marks its messages as read or unread, and changes its labels. At least one field is required.',
+  summary:
+    'Moves a thread to a folder, marks its messages as read or unread, and changes its labels and metadata. At least one field is required.',
   tag: 'Threads',
   scopes: ['mail:write'],
   params: threadParams,
@@ -128,6 +132,7 @@ export const updateThread = operation({
       labels,
       add_labels,
       remove_labels,
+      metadata: Type.Optional(MetadataChange),
     },
     { minProperties: 1 },
   ),

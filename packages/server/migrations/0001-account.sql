@@ -49,6 +49,12 @@ CREATE TABLE handles (
   UNIQUE (organization_id, handle)
 );
 
+-- OR REPLACE, because a restore into a database whose tables were dropped finds the function of the earlier schema.
+CREATE OR REPLACE FUNCTION is_metadata(metadata jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN jsonb_typeof(metadata) = 'object' AND octet_length(metadata::text) <= 16384
+    AND (SELECT count(*) BETWEEN 1 AND 50 AND bool_and(char_length(key) <= 100 AND jsonb_typeof(value) IN ('string', 'number', 'boolean'))
+      FROM jsonb_each(CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata ELSE '{}' END));
+
 CREATE TABLE identities (
   id text PRIMARY KEY,
   organization_id text NOT NULL,
@@ -70,11 +76,23 @@ CREATE TABLE identities (
   outbound_mode text NOT NULL DEFAULT 'open' CHECK (outbound_mode IN ('open', 'allowlist')),
   -- The client's own id. A second creation with it returns the same identity. Other tables have this column, too.
   client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
+  -- Data of the caller, as keys and values. Null for none, here and in other tables.
+  metadata jsonb CONSTRAINT identities_metadata CHECK (is_metadata(metadata)),
   UNIQUE (organization_id, id),
   FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
 );
 CREATE INDEX identities_newest ON identities (organization_id, id DESC);
 CREATE UNIQUE INDEX identities_client_id ON identities (organization_id, client_id) WHERE client_id IS NOT NULL;
+
+-- Each key of an identity's metadata with its value, as a hash, so that the identities with one are a keyset list.
+CREATE TABLE identity_metadata (
+  organization_id text NOT NULL,
+  mark text NOT NULL CHECK (char_length(mark) = 43),
+  identity_id text NOT NULL,
+  PRIMARY KEY (organization_id, mark, identity_id),
+  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX identity_metadata_identity ON identity_metadata (organization_id, identity_id);
 
 CREATE TABLE api_keys (
   id text PRIMARY KEY,

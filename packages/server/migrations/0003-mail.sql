@@ -165,6 +165,7 @@ CREATE TABLE threads (
   -- to the messages.
   joined_into text,
   is_unread boolean NOT NULL GENERATED ALWAYS AS (unread_count > 0) STORED,
+  metadata jsonb CONSTRAINT threads_metadata CHECK (is_metadata(metadata)),
   UNIQUE (organization_id, id),
   UNIQUE (mailbox_id, id),
   CHECK (joined_into IS NULL OR (message_count = 0 AND trashed_count = 0 AND joined_into <> id)),
@@ -178,19 +179,22 @@ CREATE INDEX threads_trash ON threads (mailbox_id, last_message_id DESC) WHERE m
 CREATE INDEX threads_trash_organization ON threads (organization_id, last_message_id DESC) WHERE message_count = 0 AND trashed_count > 0;
 CREATE INDEX threads_joined_into ON threads (mailbox_id, joined_into) WHERE joined_into IS NOT NULL;
 
--- Labels of threads, with the thread's latest message, so that the threads of a label are a keyset list too.
-CREATE TABLE thread_labels (
+-- Labels of threads, and keys of their metadata with the value, with the thread's latest message, so that the threads of each are a keyset list
+-- too.
+CREATE TABLE thread_marks (
   organization_id text NOT NULL,
   mailbox_id text NOT NULL,
   thread_id text NOT NULL,
-  label text NOT NULL CHECK (char_length(label) BETWEEN 1 AND 100),
+  kind text NOT NULL CHECK (kind IN ('label', 'metadata')),
+  -- The label, or the hash of a key with its value.
+  mark text NOT NULL CHECK (char_length(mark) BETWEEN 1 AND 100),
   last_message_id text NOT NULL,
-  PRIMARY KEY (thread_id, label),
+  PRIMARY KEY (thread_id, kind, mark),
   FOREIGN KEY (organization_id, thread_id) REFERENCES threads (organization_id, id) ON DELETE CASCADE,
   FOREIGN KEY (mailbox_id, thread_id) REFERENCES threads (mailbox_id, id) ON DELETE CASCADE
 );
-CREATE INDEX thread_labels_latest ON thread_labels (mailbox_id, label, last_message_id DESC);
-CREATE INDEX thread_labels_latest_organization ON thread_labels (organization_id, label, last_message_id DESC);
+CREATE INDEX thread_marks_latest ON thread_marks (mailbox_id, kind, mark, last_message_id DESC);
+CREATE INDEX thread_marks_latest_organization ON thread_marks (organization_id, kind, mark, last_message_id DESC);
 
 -- Every Message-ID that a mailbox has seen, in its own message or in References, and the thread that owns it. A parent that arrives after
 -- its replies finds their thread here.
@@ -206,6 +210,11 @@ CREATE TABLE thread_references (
   FOREIGN KEY (mailbox_id, thread_id) REFERENCES threads (mailbox_id, id) ON DELETE CASCADE
 );
 CREATE INDEX thread_references_thread ON thread_references (thread_id);
+
+-- Tags are `name:value`, and each name occurs once.
+CREATE OR REPLACE FUNCTION is_tags(tags text[]) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN (SELECT count(*) BETWEEN 1 AND 50 AND count(DISTINCT split_part(tag, ':', 1)) = count(*)
+    AND bool_and(tag ~ '^[A-Za-z0-9_-]+:[A-Za-z0-9_-]+$' AND char_length(tag) <= 513) FROM unnest(tags) AS tag);
 
 -- An update of an outbound message finds room in its page (fillfactor), and then touches none of the indexes.
 CREATE TABLE messages (
@@ -266,6 +275,9 @@ CREATE TABLE messages (
   -- Quarantined or trashed: not in lists, searches and counts.
   is_hidden boolean NOT NULL GENERATED ALWAYS AS (status = 'quarantined' OR trashed_at IS NOT NULL) STORED,
   extracted_characters integer CHECK (extracted_characters >= 0),
+  -- Null for none, because most messages have none.
+  tags text[] CONSTRAINT messages_tags CHECK (is_tags(tags)),
+  metadata jsonb CONSTRAINT messages_metadata CHECK (is_metadata(metadata)),
   UNIQUE (organization_id, id),
   CHECK (direction = 'outbound' OR raw_id IS NOT NULL),
   CHECK (status <> 'quarantined' OR guardrail IS NOT NULL),
@@ -330,11 +342,14 @@ EXCEPTION WHEN undefined_object THEN
 END
 $$;
 
+-- One index for labels, tags and metadata, because every new message pays for each index of its table.
 DO $$
 BEGIN
-  CREATE INDEX messages_labels ON messages USING gin ((mailbox_id || substr(id, 5, 4)), labels) WHERE labels <> '{}';
+  CREATE INDEX messages_marks ON messages USING gin ((mailbox_id || substr(id, 5, 4)), labels, tags, metadata jsonb_path_ops)
+    WHERE labels <> '{}' OR tags IS NOT NULL OR metadata IS NOT NULL;
 EXCEPTION WHEN undefined_object THEN
-  CREATE INDEX messages_labels ON messages USING gin (labels) WHERE labels <> '{}';
+  CREATE INDEX messages_marks ON messages USING gin (labels, tags, metadata jsonb_path_ops)
+    WHERE labels <> '{}' OR tags IS NOT NULL OR metadata IS NOT NULL;
 END
 $$;
 
@@ -407,6 +422,8 @@ CREATE TABLE drafts (
   -- New with every change. It is unique and sorts by time.
   change_id text NOT NULL,
   client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
+  tags text[] CHECK (is_tags(tags)),
+  metadata jsonb CONSTRAINT drafts_metadata CHECK (is_metadata(metadata)),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   UNIQUE (organization_id, id),

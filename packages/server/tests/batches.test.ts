@@ -176,7 +176,7 @@ describe('many messages at once', () => {
     const change = (body: object, key?: string) =>
       harness.expectApi(200, 'PATCH', '/mail/messages', { body: { ids, ...body }, ...(key !== undefined && { key }) })
     expect(await change({ is_read: true, is_starred: true, add_labels: ['b', 'a'] })).toEqual({
-      data: [first, second].map(({ id }) => ({ id, is_read: true, is_starred: true, labels: ['a', 'b'] })),
+      data: [first, second].map(({ id }) => ({ id, is_read: true, is_starred: true, labels: ['a', 'b'], tags: [], metadata: {} })),
       missing: ['msg_unknown'],
     })
     const key = await harness.agentKey('ann')

@@ -60,6 +60,8 @@ describe('POST …/drafts', () => {
       has_attachments: false,
       attachments: [],
       headers: {},
+      tags: [],
+      metadata: {},
       send_at: null,
       send_error: null,
       approval: null,

@@ -9,7 +9,7 @@ const apartMs = { ann: 70 * 60_000, cleo: 1_000 }
 type Handle = keyof typeof apartMs
 
 type Sample = { n: number; id: string; at: string; address: string; name: string; to: string[]; cc: string[]; subject: string }
-type Samples = (Sample & { labels: string[]; is_read: boolean; status: string })[]
+type Samples = (Sample & { labels: string[]; tags: string[] | null; metadata: Json | null; is_read: boolean; status: string })[]
 
 const samplesOf = (handle: Handle): Samples =>
   Array.from({ length: count }, (_, n) => {
@@ -25,6 +25,8 @@ const samplesOf = (handle: Handle): Samples =>
       cc: n % 900 === 10 ? ['copied@example.com'] : [],
       subject: n % 500 === 11 ? `Invoice 2026-${n}` : n % 500 === 12 ? 'Счёт за октябрь' : n === 1 ? 'The first of all' : 'Copy',
       labels: n % 400 === 13 ? ['invoice', 'paid'] : n > 20 ? ['seen'] : [],
+      tags: n % 450 === 14 ? ['kind:rare', 'batch:9'] : n % 2 === 0 ? ['kind:common'] : null,
+      metadata: n % 430 === 15 ? { order: n, kind: 'rare' } : n % 3 === 0 ? { kind: 'common' } : null,
       is_read: n % 50 !== 11,
       status: n % 100 === 52 ? 'quarantined' : 'received',
     }
@@ -44,6 +46,9 @@ type Case = readonly [string, (one: Samples[number]) => boolean]
 const both = ([a, isA]: Case, [b, isB]: Case): Case => [`${a}&${b}`, (one) => isA(one) && isB(one)]
 const unread: Case = ['is_read=false', (one) => !one.is_read]
 const label = (name: string): Case => [`label=${name}`, (one) => one.labels.includes(name)]
+
+const tag = (name: string): Case => [`tag=${name}`, (one) => one.tags?.includes(name) === true]
+const metadata = (key: string, value: string): Case => [`metadata=${key}:${value}`, (one) => String(one.metadata?.[key]) === value]
 
 const cases: Case[] = [
   from('rare.sender@seldom.example'),
@@ -66,6 +71,17 @@ const cases: Case[] = [
   label('invoice'),
   label('seen'),
   label('nothing'),
+  tag('kind:rare'),
+  tag('batch:9'),
+  tag('kind:common'),
+  tag('kind:none'),
+  metadata('kind', 'rare'),
+  metadata('kind', 'common'),
+  metadata('order', '445'),
+  metadata('order', '446'),
+  both(tag('kind:rare'), unread),
+  both(tag('kind:common'), metadata('kind', 'rare')),
+  both(label('invoice'), tag('kind:common')),
   both(from('rare'), label('seen')),
   both(from('writer'), subject('first of')),
   both(from('example'), unread),
@@ -101,10 +117,10 @@ describe.each(['with the index of parts', 'without the extension that it takes']
       // Copies of the message, with arrival times one after another.
       await harness.db.query({
         text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, subject,
-            snippet, text, html, extracted_text, headers, is_read, labels, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
+            snippet, text, html, extracted_text, headers, is_read, labels, tags, metadata, guardrail, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
           SELECT made.id, m.organization_id, m.mailbox_id, m.thread_id, 'inbound', made.status, made.address, made.name, made."to", made.cc, made.subject,
-            '', '', '', '', m.headers, made.is_read, made.labels, m.guardrail, 100, 0, m.raw_id, at, at, ''
-          FROM jsonb_to_recordset($2::jsonb) AS made (id text, at timestamptz, address text, name text, "to" text[], cc text[], subject text, labels text[],
+            '', '', '', '', m.headers, made.is_read, made.labels, made.tags, made.metadata, m.guardrail, 100, 0, m.raw_id, at, at, ''
+          FROM jsonb_to_recordset($2::jsonb) AS made (id text, at timestamptz, address text, name text, "to" text[], cc text[], subject text, labels text[], tags text[], metadata jsonb,
             is_read boolean, status text) JOIN messages m ON m.id = $1`,
         values: [id, JSON.stringify(samples[handle])],
       })

@@ -70,6 +70,8 @@ describe('GET …/messages/{message_id}', () => {
       is_read: false,
       is_starred: false,
       labels: [],
+      tags: [],
+      metadata: {},
       codes: [],
       attachments: [
         {

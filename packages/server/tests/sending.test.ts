@@ -83,6 +83,8 @@ describe('POST /mail/send', () => {
       message_id: parsed.messageId,
       is_read: true,
       labels: [],
+      tags: [],
+      metadata: {},
     })
     // The raw view has the bytes sent over the wire.
     const bytes = (await harness.api('GET', `/mailboxes/ann/messages/${id}/raw`)).body as Buffer

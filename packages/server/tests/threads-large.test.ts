@@ -27,10 +27,13 @@ beforeAll(async () => {
     values: [scope.organizationId, scope.mailboxId, prefix],
   })
   await harness.db.query({
-    text: `INSERT INTO thread_labels SELECT organization_id, mailbox_id, id, CASE WHEN right(id, 6)::int % 30000 = 11 THEN 'rare' ELSE 'common' END, last_message_id
+    text: `INSERT INTO thread_marks SELECT organization_id, mailbox_id, id, 'label', CASE WHEN right(id, 6)::int % 30000 = 11 THEN 'rare' ELSE 'common' END, last_message_id
       FROM threads WHERE right(id, 6)::int % 2 = 1`,
   })
-  await harness.db.query({ text: 'VACUUM ANALYZE threads, thread_labels' })
+  await harness.db.query({
+    text: `INSERT INTO thread_marks SELECT organization_id, mailbox_id, thread_id, 'metadata', mark, last_message_id FROM thread_marks`,
+  })
+  await harness.db.query({ text: 'VACUUM ANALYZE threads, thread_marks' })
 }, 120_000)
 afterAll(() => harness?.stop())
 
@@ -54,6 +57,8 @@ const filters: [string, ThreadFilter, number][] = [
   ['unread in the inbox', { is_unread: true, folder: 'inbox' }, 4],
   ['a frequent label', { label: 'common' }, 51],
   ['a rare label', { label: 'rare' }, 2],
+  ['a frequent value of metadata', { metadata: 'common' }, 51],
+  ['a rare value of metadata', { metadata: 'rare' }, 2],
 ]
 
 test.each(filters)('a page of %s reads few rows, in a mailbox and in the organization', async (_name, filter, expected) => {

@@ -63,6 +63,7 @@ describe('lists', () => {
       snippet: 'Plain words',
       folder: 'inbox',
       labels: [],
+      metadata: {},
       participants: ['eve@example.org', 'ann@agents.localhost', 'carol@example.org'],
       senders: ['eve@example.org'],
       recipients: ['ann@agents.localhost', 'carol@example.org'],

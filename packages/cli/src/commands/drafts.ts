@@ -4,6 +4,7 @@ import { type Command, type Context, clientIdOption, count, type Option, readCli
 import { reportSent } from '../delivery-report.ts'
 import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
 import { chooseMailbox, locate, mailboxOptions } from '../mailbox.ts'
+import { markChangeOptions, markOptions, readMarkChange, readMarks } from '../marks.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -149,6 +150,7 @@ export const draftCommands: Command[] = [
       'in-reply-to': { type: 'string', value: 'ID', about: 'The message to answer. Recipients and subject default to those of the reply.' },
       all: { type: 'boolean', about: 'Reply to all recipients of --in-reply-to.' },
       forward: { type: 'string', value: 'ID', about: 'The message to forward, with its attachments.' },
+      ...markOptions,
       ...clientIdOption,
       ...mailboxOptions,
       ...keyOption,
@@ -161,6 +163,7 @@ export const draftCommands: Command[] = [
         ...(answered !== undefined && { in_reply_to: answered }),
         ...(values.all === true && { reply_all: true }),
         ...(forwarded !== undefined && { forward_of: forwarded }),
+        ...readMarks(values),
         ...readClientId(values),
       }
       const client = await context.client()
@@ -194,6 +197,7 @@ export const draftCommands: Command[] = [
     operations: ['updateDraft'],
     options: {
       ...fieldOptions,
+      ...markChangeOptions,
       clear: {
         type: 'string',
         multiple: true,
@@ -206,7 +210,7 @@ export const draftCommands: Command[] = [
     async run(context, values, [given, id = '']) {
       const version = atVersion(values)
       const set = await readFields(context, values)
-      const change = { ...set, ...readCleared(values, set) }
+      const change = { ...set, ...readMarkChange(values), ...readCleared(values, set) }
       if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. Give a field, or clear one with --clear.')
       const { client, mailbox } = await locateDraft(context, values, given, id)
       const draft = await client.drafts.update(mailbox, id, { ...change, ...version })

@@ -1,5 +1,13 @@
 // identities list|create|show|update|delete.
 import { type Command, clientIdOption, count, listOptions, listQuery, oneOf, readClientId, several, text } from '../command.ts'
+import {
+  metadataChangeOptions,
+  metadataFilterOption,
+  metadataOption,
+  readMetadata,
+  readMetadataChange,
+  readMetadataFilter,
+} from '../marks.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -15,9 +23,9 @@ export const identityCommands: Command[] = [
     about: 'Lists identities, newest first.',
     example: 'callsign identities list',
     operations: ['listIdentities', 'listMailboxes'],
-    options: listOptions,
+    options: { ...metadataFilterOption, ...listOptions },
     async run({ client, output }, values) {
-      const page = await (await client()).identities.list(listQuery(values))
+      const page = await (await client()).identities.list({ ...listQuery(values), ...readMetadataFilter(values) })
       output.result(page, () =>
         table(
           ['HANDLE', 'MAILBOX', 'CREATED', 'NAME'],
@@ -39,6 +47,7 @@ export const identityCommands: Command[] = [
       description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity.' },
       domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain. Defaults to the default domain.' },
       'local-part': { type: 'string', value: 'TEXT', about: 'The part of its address before the @. Defaults to the handle.' },
+      ...metadataOption,
       ...clientIdOption,
     },
     async run({ client, output }, values, [handle = '']) {
@@ -52,6 +61,7 @@ export const identityCommands: Command[] = [
         ...(description !== undefined && { description }),
         ...(domain !== undefined && { domain }),
         ...(localPart !== undefined && { local_part: localPart }),
+        ...readMetadata(values),
         ...readClientId(values),
       })
       output.result(identity, () => `${identity.agent_handle} has mail at ${identity.mailbox_address}.`)
@@ -113,6 +123,7 @@ export const identityCommands: Command[] = [
       },
       'wake-events': { type: 'string', value: 'N', about: 'Events about received mail per sender and window. 0 turns the limit off.' },
       'wake-window': { type: 'string', value: 'SECONDS', about: 'The window of --wake-events. 600 by default.' },
+      ...metadataChangeOptions,
       ...limitOptions,
     },
     async run({ client, output }, values, [handle = '']) {
@@ -136,6 +147,7 @@ export const identityCommands: Command[] = [
         ...(guard !== undefined && { outbound_guard: guard }),
         ...(patterns.length > 0 && { outbound_guard_patterns: patterns.filter((pattern) => pattern !== '') }),
         ...(wakeEvents !== undefined && { wake_limit: wakeEvents === 0 ? null : { events: wakeEvents, window_seconds: wakeWindow } }),
+        ...readMetadataChange(values),
         ...(Object.keys(limits).length > 0 && { sending_limits: limits }),
       }
       if (Object.keys(change).length === 0)

@@ -2,6 +2,7 @@
 import type { Callsign } from '@callsign/sdk'
 import { type Command, type Option, several, type Values } from '../command.ts'
 import { keyed, keyOption } from '../mail-body.ts'
+import { markChangeOptions, readMarkChange } from '../marks.ts'
 import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 import { messageTable, switchOf } from './messages.ts'
@@ -71,7 +72,7 @@ export const mailBatchCommands: Command[] = [
   },
   {
     words: 'mail update',
-    about: 'Changes flags and labels of up to 500 messages of any mailbox, or moves them to the trash, all at once.',
+    about: 'Changes flags, labels, tags and metadata of up to 500 messages of any mailbox, or moves them to the trash, all at once.',
     example: 'callsign mail update --id msg_01jq8 --id msg_01jq9 --read --add invoices',
     operations: ['updateMessages'],
     options: {
@@ -84,6 +85,7 @@ export const mailBatchCommands: Command[] = [
       untrash: { type: 'boolean', about: 'Take them out of the trash.' },
       add: { type: 'string', multiple: true, value: 'LABEL', about: 'A label to add. Repeatable.' },
       remove: { type: 'string', multiple: true, value: 'LABEL', about: 'A label to remove. Repeatable.' },
+      ...markChangeOptions,
     },
     async run(context, values) {
       const [add, remove] = [several(values, 'add'), several(values, 'remove')]
@@ -93,6 +95,7 @@ export const mailBatchCommands: Command[] = [
         ...switchOf(values, 'trash', 'is_trashed'),
         ...(add.length > 0 && { add_labels: add }),
         ...(remove.length > 0 && { remove_labels: remove }),
+        ...readMarkChange(values),
       }
       if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. Give an option such as --read, --trash or --add.')
       const ids = readIds(values)

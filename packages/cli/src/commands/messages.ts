@@ -2,6 +2,7 @@
 import type { Callsign, Message, MessageItem } from '@callsign/sdk'
 import { type Command, type Context, listOptions, listQuery, type Option, oneOf, several, text, type Values } from '../command.ts'
 import { chooseMailbox, handlesOf, locate, mailboxOptions } from '../mailbox.ts'
+import { markFilterOptions, readMarkFilters } from '../marks.ts'
 import { type Output, table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -51,6 +52,7 @@ const filterOptions: Record<string, Option> = {
   label: { type: 'string', value: 'LABEL', about: 'Only mail of one mailbox with this label.' },
   from: { type: 'string', value: 'TEXT', about: 'Only mail of one mailbox with this in the sender.' },
   subject: { type: 'string', value: 'TEXT', about: 'Only mail of one mailbox with this in the subject.' },
+  ...markFilterOptions,
 }
 
 /** The filters that the server has for one mailbox only. */
@@ -67,6 +69,7 @@ function readFilters(values: Values) {
     ...(label !== undefined && { label }),
     ...(from !== undefined && { from }),
     ...(subject !== undefined && { subject }),
+    ...readMarkFilters(values),
   }
 }
 
@@ -133,10 +136,14 @@ const listCommands: Command[] = [
     about: 'Searches a mailbox. Quote phrases, exclude words with -, and combine alternatives with OR.',
     example: "callsign mail search 'invoice OR receipt' --agent sales",
     operations: ['searchMessages'],
-    options: { ...mailboxOptions, ...listOptions },
+    options: { ...mailboxOptions, ...markFilterOptions, ...listOptions },
     async run({ client, output }, values, [q = '']) {
       const callsign = await client()
-      const page = await callsign.messages.search(await chooseMailbox(callsign, values), { q, ...listQuery(values) })
+      const page = await callsign.messages.search(await chooseMailbox(callsign, values), {
+        q,
+        ...readMarkFilters(values),
+        ...listQuery(values),
+      })
       const lines = await messageTable(callsign, output, page.data)
       output.result(page, () => lines)
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -14,6 +14,7 @@ import {
   recipientOptions,
 } from '../mail-body.ts'
 import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
+import { markOptions, readMarks } from '../marks.ts'
 import { UsageError } from '../usage-error.ts'
 import { locateMessage } from './messages.ts'
 
@@ -32,6 +33,7 @@ export const outboundMailCommands: Command[] = [
       ...fromOption,
       ...bodyOptions,
       ...attachOption,
+      ...markOptions,
       ...keyOption,
     },
     async run(context, values) {
@@ -45,7 +47,13 @@ export const outboundMailCommands: Command[] = [
       const client = await context.client()
       const agent = await chooseMailbox(client, values)
       const message = { agent, to, subject, ...body }
-      const more = { ...readFrom(values), ...readCopies(values), ...(thread !== undefined && { thread_id: thread }), ...files }
+      const more = {
+        ...readFrom(values),
+        ...readCopies(values),
+        ...readMarks(values),
+        ...(thread !== undefined && { thread_id: thread }),
+        ...files,
+      }
       const queued = await client.mail.send({ ...message, ...more }, keyed(values))
       await reportSent(client, context.output, agent, queued)
       return 0
@@ -64,6 +72,7 @@ export const outboundMailCommands: Command[] = [
       ...fromOption,
       ...bodyOptions,
       ...attachOption,
+      ...markOptions,
       ...keyOption,
     },
     async run(context, values, [id = '']) {
@@ -73,6 +82,7 @@ export const outboundMailCommands: Command[] = [
       const { client, mailbox } = await locateMessage(context, values, id)
       const more = {
         ...readFrom(values),
+        ...readMarks(values),
         ...(values.all === true && { reply_all: true }),
         ...(values.automatic === true && { automatic: true }),
       }
@@ -95,6 +105,7 @@ export const outboundMailCommands: Command[] = [
       ...fromOption,
       ...bodyOptions,
       ...attachOption,
+      ...markOptions,
       ...keyOption,
     },
     async run(context, values, [id = '']) {
@@ -105,6 +116,7 @@ export const outboundMailCommands: Command[] = [
       const { client, mailbox } = await locateMessage(context, values, id)
       const more = {
         ...readFrom(values),
+        ...readMarks(values),
         ...(subject !== undefined && { subject }),
         ...(values['no-attachments'] === true && { forward_attachments: false }),
       }

@@ -2,6 +2,7 @@
 import type { ThreadPage } from '@callsign/sdk'
 import { type Command, type Context, listOptions, listQuery, oneOf, several, text, type Values } from '../command.ts'
 import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
+import { metadataChangeOptions, metadataFilterOption, readMetadataChange, readMetadataFilter } from '../marks.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -32,6 +33,7 @@ function readFilters(values: Values) {
     ...(participant !== undefined && { participant }),
     ...(subject !== undefined && { subject }),
     ...(q !== undefined && { q }),
+    ...readMetadataFilter(values),
   }
 }
 
@@ -65,7 +67,7 @@ const changeCommands: Command[] = [
   {
     words: 'threads update',
     takes: 'ID',
-    about: 'Moves a thread to a folder, marks it as read or unread, or changes its labels.',
+    about: 'Moves a thread to a folder, marks it as read or unread, or changes its labels and metadata.',
     example: 'callsign threads update thrd_01jq8 --folder archive --read',
     operations: ['updateThread'],
     options: {
@@ -74,6 +76,7 @@ const changeCommands: Command[] = [
       unread: { type: 'boolean', about: 'Mark its received messages as unread.' },
       add: { type: 'string', multiple: true, value: 'LABEL', about: 'A label to add. Repeatable.' },
       remove: { type: 'string', multiple: true, value: 'LABEL', about: 'A label to remove. Repeatable.' },
+      ...metadataChangeOptions,
     },
     async run({ client, output }, values, [id = '']) {
       const [folder, add, remove] = [oneOf(values, 'folder', movableFolders), several(values, 'add'), several(values, 'remove')]
@@ -82,8 +85,10 @@ const changeCommands: Command[] = [
         ...switchOf(values, 'read', 'is_read'),
         ...(add.length > 0 && { add_labels: add }),
         ...(remove.length > 0 && { remove_labels: remove }),
+        ...readMetadataChange(values),
       }
-      if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. Give --folder, --read, --unread, --add or --remove.')
+      if (Object.keys(change).length === 0)
+        throw new UsageError('Nothing to change. Give an option such as --folder, --read, --add or --metadata.')
       const changed = await (await client()).threads.update(id, change)
       output.result(changed, () => stateOf(changed))
       return 0
@@ -137,6 +142,7 @@ export const threadCommands: Command[] = [
       unread: { type: 'boolean', about: 'Only threads with unread messages.' },
       participant: { type: 'string', value: 'ADDRESS', about: 'Only threads with this author or recipient.' },
       subject: { type: 'string', value: 'TEXT', about: 'Only threads with this in the subject.' },
+      ...metadataFilterOption,
       search: { type: 'string', value: 'QUERY', about: 'Only threads with a message that matches, as in mail search.' },
       ...mailboxOptions,
       ...listOptions,

@@ -56,7 +56,8 @@ export const accountDetails: Record<string, OperationDetails> = {
     cli: 'callsign identities create sales --name "Sales Agent"',
   },
   listIdentities: {
-    description: 'Returns one page of identities, newest first. An agent key gets a list with its own identity.',
+    description:
+      'Returns one page of identities, newest first. An agent key gets a list with its own identity. `metadata=key:value` selects by a key of the metadata.',
     query: { limit: 20 },
     sdk: 'const page = await callsign.identities.list($query)',
     cli: 'callsign identities list --limit 20',
@@ -68,7 +69,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   updateIdentity: {
     description:
-      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for approval. `sending_limits` limit what the agent sends. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
+      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for approval. `sending_limits` limit what the agent sends. `metadata` sets the keys that you give and deletes those with `null`. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
     keys: 'organization',
     body: { display_name: 'Sales', draft_approval: 'required' },
     reply: { display_name: 'Sales', draft_approval: 'required' },

@@ -62,7 +62,7 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   updateMessage: {
     description:
-      'Marks a message as read or starred, and changes its labels. `labels` replaces all labels. `add_labels` and `remove_labels` change some of them.',
+      'Marks a message as read or starred, and changes its labels, tags and metadata. `labels` replaces all labels. `add_labels` and `remove_labels` change some of them. `tags` replaces all tags. `metadata` sets the keys that you give and deletes those with `null`.',
     body: { is_read: true, add_labels: ['order'] },
     reply: { is_read: true, labels: ['order'] },
     sdk: 'await callsign.messages.update($email_address, $message_id, $body)',

@@ -62,7 +62,7 @@ export const threadDetails: Record<string, OperationDetails> = {
   },
   updateThread: {
     description:
-      'Moves a thread to `inbox`, `archive`, `spam` or `trash`, marks its messages as read or unread, and changes its labels. The labels of a thread are its own, beside the labels of its messages. An answer that arrives takes a thread from the archive to the inbox.',
+      'Moves a thread to `inbox`, `archive`, `spam` or `trash`, marks its messages as read or unread, and changes its labels and metadata. `metadata` sets the keys that you give and deletes those with `null`. The labels of a thread are its own, beside the labels of its messages. An answer that arrives takes a thread from the archive to the inbox.',
     body: { folder: 'archive', is_read: true, add_labels: ['order'] },
     reply: { folder: 'archive', labels: ['order'] },
     sdk: 'const thread = await callsign.threads.update($thread_id, $body)',

@@ -34,6 +34,10 @@ export interface Database extends Sql {
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505' && 'constraint' in error && error.constraint === constraint
 
+/** True when a row violates this CHECK constraint (23514). */
+export const isCheckViolation = (error: unknown, constraint: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23514' && 'constraint' in error && error.constraint === constraint
+
 /** True when a row references one that does not exist (23503), because it was deleted after the lookup. Of this constraint, if one is given. */
 export const isForeignKeyViolation = (error: unknown, constraint?: string): boolean =>
   error instanceof Error &&

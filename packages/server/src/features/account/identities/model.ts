@@ -1,5 +1,6 @@
 // The agent identity and its mailbox: rows, addresses, and reserved names.
 import { isId } from '@callsign/contract/ids'
+import type { Metadata } from '@callsign/contract/metadata'
 import { toDomainName } from '../../../core/domain-name.ts'
 import type { LimitSettings } from '../organizations/model.ts'
 
@@ -26,6 +27,7 @@ export type IdentityRow = {
   /** The domain of the primary address. Null for the mail domain. */
   domain_id: string | null
   client_id: string | null
+  metadata: Metadata | null
   tunnel_id: string
   tunnel_status: 'active' | 'suspended' | 'disabled'
   draft_approval: DraftApproval

@@ -1,11 +1,13 @@
 // Operations on agent identities and their mailboxes.
 import type { createIdentity, Identity, updateIdentity } from '@callsign/contract/identities'
+import type { Metadata } from '@callsign/contract/metadata'
 import { compilePattern } from '@callsign/mail/content/secrets/patterns'
 import type { Static } from 'typebox'
 import { type Caller, identityIdsOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
+import { changeMetadata, filterMark, metadataMarks, readMetadata } from '../../../core/metadata.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, isForeignKeyViolation, isUniqueViolation, type Tx } from '../../../core/sql.ts'
@@ -14,6 +16,7 @@ import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
 import { type Accounts, actorOf, createOnce } from '../organizations/operations.ts'
 import { type AddressDomain, type Addresses, addressTaken, checkLocalPart, createAddresses, reserveLocalPart } from './addresses.ts'
 import { type CustomDomains, createMailboxes, type Mailboxes } from './mailboxes.ts'
+import * as metadataStore from './metadata-store.ts'
 import { catchAllPart, type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
 import * as store from './store.ts'
 
@@ -26,7 +29,7 @@ export interface Identities extends Mailboxes, Addresses {
   /** `POST /identities`: identity, mailbox and tunnel in one transaction. */
   createIdentity(call: Call, body: NewIdentity): Promise<Static<typeof Identity>>
   /** `GET /identities`: newest first. An agent key sees its own identity. */
-  listIdentities(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Identity>>>
+  listIdentities(caller: Caller, query: PageQuery & { metadata?: string }): Promise<Page<Static<typeof Identity>>>
   /** `GET /identities/{handle}`. */
   getIdentity(caller: Caller, reference: string): Promise<Static<typeof Identity>>
   /** `PATCH /identities/{handle}`. */
@@ -72,6 +75,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
       custom_domain_id: row.domain_id,
       client_id: row.client_id,
+      metadata: row.metadata ?? {},
       draft_approval: row.draft_approval,
       inbound_mode: row.inbound_mode,
       outbound_mode: row.outbound_mode,
@@ -121,6 +125,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         addresses: [],
         domain_id: null,
         client_id: body.client_id ?? null,
+        metadata: readMetadata(body.metadata),
         tunnel_id: newId('tunnel'),
         tunnel_status: 'active',
         draft_approval: body.draft_approval ?? 'none',
@@ -164,6 +169,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
             outboundMode: row.outbound_mode,
             at,
           })
+          if (row.metadata !== null) await setMetadata(tx, row, row.metadata)
           return toIdentity(row)
         }
         const find = async (tx: Tx, clientId: string) => {
@@ -181,7 +187,9 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
 
     async listIdentities(caller, query) {
       const page = readPage(query, 'identity')
-      const rows = await store.listIdentities(db, caller.organizationId, identityIdsOf(caller), page)
+      const rows = await (query.metadata === undefined
+        ? store.listIdentities(db, caller.organizationId, identityIdsOf(caller), page)
+        : metadataStore.listIdentitiesByMark(db, caller.organizationId, identityIdsOf(caller), filterMark(query.metadata) as string, page))
       return toPage(rows, page.limit, (row) => row.id, toIdentity)
     },
 
@@ -205,6 +213,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           wakeLimit: body.wake_limit && { events: body.wake_limit.events, windowSeconds: body.wake_limit.window_seconds },
           at: now(),
         })
+        if (body.metadata !== undefined)
+          await setMetadata(tx, row, changeMetadata(await metadataStore.lockMetadata(tx, row.id), body.metadata))
         if (body.custom_domain_id !== undefined) {
           const { custom_domain_id } = body
           const domain = custom_domain_id === null ? null : await domains.chooseForIdentity(tx, row.organization_id, { custom_domain_id })
@@ -245,6 +255,10 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     },
   }
 }
+
+/** Sets the metadata of an identity, with the marks that lists find it by. */
+const setMetadata = (tx: Tx, { organization_id, id }: IdentityRow, metadata: Metadata | null): Promise<void> =>
+  metadataStore.setMetadata(tx, organization_id, id, metadata, metadataMarks(metadata))
 
 /** Finds the agent that a new key is limited to. */
 export const createFindAgent =

@@ -58,12 +58,12 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
   })
 }
 
-const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, p.domain_id,
+export const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, p.domain_id,
   ARRAY(SELECT a.address FROM addresses a WHERE a.identity_id = i.id ORDER BY a.address <> b.address, a.id) AS addresses,
   t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.sending_limits,
   i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
-  i.client_id, i.created_at, i.updated_at`
-const identityTables = `identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id
+  i.client_id, i.metadata, i.created_at, i.updated_at`
+export const identityTables = `identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id
   JOIN addresses p ON p.identity_id = i.id AND p.address = b.address`
 
 /** By handle or identity id. */

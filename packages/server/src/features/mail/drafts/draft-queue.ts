@@ -63,6 +63,8 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
       text: content.text,
       html: content.html,
       headers: row.headers,
+      tags: row.tags,
+      metadata: row.metadata,
       autoSubmitted: null,
       attachments: shared,
       ...by,

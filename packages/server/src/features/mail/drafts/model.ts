@@ -1,10 +1,12 @@
 // The draft: its row, the fields of a request, and its view in the API.
 import type { Attachment } from '@callsign/contract/attachments'
 import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
+import type { Metadata, Tag } from '@callsign/contract/metadata'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { htmlToText } from '@callsign/mail/html/text'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
+import { readTags, toTags } from '../../../core/metadata.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
 import { asList, checkHeaders, checkSubject, type Inspected, readAddress, readAddresses } from '../outbound/model.ts'
 import { type ApprovalColumns, toApproval } from './approval.ts'
@@ -43,6 +45,9 @@ export type DraftRow = {
   is_written_by_agent: boolean
   change_id: string
   client_id: string | null
+  /** Each `name:value`. Null for none. */
+  tags: string[] | null
+  metadata: Metadata | null
   created_at: Date
   updated_at: Date
 } & ApprovalColumns
@@ -60,6 +65,7 @@ export type DraftBody = {
   html?: string | null
   body_html?: string | null
   headers?: Record<string, string> | null
+  tags?: Tag[]
   send_at?: string | null
 }
 
@@ -67,7 +73,17 @@ export type DraftBody = {
 export type DraftFields = Partial<
   Pick<
     DraftRow,
-    'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'reply_to' | 'subject' | 'text' | 'html' | 'headers' | 'from_entry' | 'send_at'
+    | 'to_addresses'
+    | 'cc_addresses'
+    | 'bcc_addresses'
+    | 'reply_to'
+    | 'subject'
+    | 'text'
+    | 'html'
+    | 'headers'
+    | 'from_entry'
+    | 'tags'
+    | 'send_at'
   >
 >
 
@@ -94,6 +110,7 @@ export function readFields(body: DraftBody, nowMs: number): DraftFields {
   }
   if (body.from !== undefined) fields.from_entry = body.from?.trim() ?? null
   if (body.headers !== undefined) fields.headers = checkHeaders(body.headers ?? {})
+  if (body.tags !== undefined) fields.tags = readTags(body.tags)
   if (body.send_at !== undefined) fields.send_at = body.send_at === null ? null : readSendAt(body.send_at, nowMs)
   return fields
 }
@@ -169,6 +186,8 @@ export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[])
     has_attachments: row.attachment_count > 0,
     attachments,
     headers: row.headers,
+    tags: toTags(row.tags),
+    metadata: row.metadata ?? {},
     send_at: row.send_at?.toISOString() ?? null,
     client_id: row.client_id,
     send_error: row.send_error,

@@ -3,6 +3,7 @@ import type { createDraft } from '@callsign/contract/drafts'
 import type { BodyOf } from '@callsign/contract/operation'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
 import { newId } from '../../../core/ids.ts'
+import { readMetadata } from '../../../core/metadata.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { MessageRow } from '../messages/model.ts'
 import { answerTo, forwardOf } from '../outbound/model.ts'
@@ -58,6 +59,8 @@ export function newDraft({ owner, author, ownAddresses, body, fields, message, i
     is_written_by_agent: isByAgent,
     change_id: newId('draft'),
     client_id: body.client_id ?? null,
+    tags: fields.tags ?? null,
+    metadata: readMetadata(body.metadata),
     created_at: at,
     updated_at: at,
   }

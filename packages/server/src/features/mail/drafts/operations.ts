@@ -10,6 +10,7 @@ import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
+import { changeMetadata } from '../../../core/metadata.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -228,7 +229,8 @@ export function createDrafts(parts: Parts): Drafts {
         if (kept.length + added.length > draftAttachmentsMax)
           throw invalid('/add_attachments', `a draft has at most ${draftAttachmentsMax} attachments`)
         const isMoved = fields.send_at !== undefined
-        const changed = { ...before, ...fields }
+        const metadata = body.metadata === undefined ? before.metadata : changeMetadata(before.metadata, body.metadata)
+        const changed = { ...before, ...fields, metadata }
         const made: DraftRow = {
           ...changed,
           snippet: previewOf(changed),

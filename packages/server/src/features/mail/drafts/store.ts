@@ -16,6 +16,8 @@ const changeable = [
     'html',
     'headers',
     'from_entry',
+    'tags',
+    'metadata',
   ] as const),
   ...(['version', 'attachment_count', 'send_at', 'job_id', 'send_error', 'is_written_by_agent', 'change_id', 'updated_at'] as const),
   ...(['approval_id', 'approval_status', 'approval_reasons', 'approval_requested_at', 'approval_expires_at'] as const),
@@ -27,7 +29,8 @@ const permanent = [
 ]
 const names = ['id', ...permanent, ...changeable] as const
 export const columns = names.join(', ')
-const columnOf = (row: DraftRow, name: (typeof names)[number]) => (name === 'headers' ? JSON.stringify(row.headers) : row[name])
+const columnOf = (row: DraftRow, name: (typeof names)[number]) =>
+  (name === 'headers' || name === 'metadata') && row[name] !== null ? JSON.stringify(row[name]) : row[name]
 
 export async function insertDraft(tx: Tx, row: DraftRow): Promise<void> {
   await tx.query({

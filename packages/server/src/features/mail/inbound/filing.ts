@@ -55,6 +55,8 @@ export function toFiling(owner: MailboxOwner, received: Received) {
     envelope_from: arrival.from,
     envelope_to: mailboxAddressOf(recipient) ?? owner.address,
     labels: [],
+    tags: null,
+    metadata: null,
     is_read: false,
     is_starred: false,
     size_bytes: sizeBytes,

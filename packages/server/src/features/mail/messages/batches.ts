@@ -1,22 +1,21 @@
 // Changes and reads many messages, of every mailbox that the key may see.
 import type * as contract from '@callsign/contract/batches'
 import { readBatchBytesMax } from '@callsign/contract/batches'
-import { labelsMax } from '@callsign/contract/messages'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import { type Caller, hasScope } from '../../../core/caller.ts'
-import { now } from '../../../core/clock.ts'
-import { invalid, notFound } from '../../../core/errors.ts'
+import { notFound } from '../../../core/errors.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Tx } from '../../../core/sql.ts'
+import type { Database } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import * as deliveryStore from './delivery-store.ts'
+import { changeMessages } from './message-changes.ts'
 import { toMessage } from './model.ts'
 import * as store from './store.ts'
 import type { createThreads } from './threads.ts'
 
 /** Many messages in one request. */
 export interface MessageBatches {
-  /** `PATCH /mail/messages`: flags, labels and the trash, in one transaction. */
+  /** `PATCH /mail/messages`: flags, labels, tags, metadata and the trash, in one transaction. */
   updateMessages(call: Call, body: BodyOf<typeof contract.updateMessages>): Promise<ReplyOf<typeof contract.updateMessages>>
   /** `POST /mail/messages/get`. */
   getMessages(caller: Caller, body: BodyOf<typeof contract.getMessages>): Promise<ReplyOf<typeof contract.getMessages>>
@@ -30,25 +29,12 @@ export function createMessageBatches({ db, attachments, setMessagesTrashed }: Pa
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
   })
 
-  async function change(tx: Tx, scope: store.ChangeScope, body: BodyOf<typeof contract.updateMessages>): Promise<store.Flags[]> {
-    const changed = await store.updateFlags(tx, scope, body.ids, {
-      isRead: body.is_read ?? null,
-      isStarred: body.is_starred ?? null,
-      labels: body.labels ?? null,
-      add: body.add_labels ?? [],
-      remove: body.remove_labels ?? [],
-      at: now(),
-    })
-    if (changed.some(({ labels }) => labels.length > labelsMax)) throw invalid('/add_labels', `a message has at most ${labelsMax} labels`)
-    return changed
-  }
-
   return {
     updateMessages: (call, body) =>
       call.transact(async (tx) => {
         const scope = scopeOf(call.caller)
         if (body.is_trashed !== undefined) await setMessagesTrashed(tx, scope, body.ids, body.is_trashed)
-        const changed = new Map((await change(tx, scope, body)).map((flags) => [flags.id, flags]))
+        const changed = new Map((await changeMessages(tx, scope, body.ids, body)).map((flags) => [flags.id, flags]))
         if (changed.size === 0) throw notFound('message')
         return { data: body.ids.flatMap((id) => changed.get(id) ?? []), missing: body.ids.filter((id) => !changed.has(id)) }
       }),

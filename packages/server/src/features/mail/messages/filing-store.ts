@@ -64,7 +64,7 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
           ${shownFields}
           WHERE t.joined_into IS NULL
         RETURNING t.id, t.last_message_id),
-      labelled AS (UPDATE thread_labels l SET last_message_id = filed.last_message_id FROM filed WHERE l.thread_id = filed.id)
+      marked AS (UPDATE thread_marks l SET last_message_id = filed.last_message_id FROM filed WHERE l.thread_id = filed.id)
       SELECT count(*) AS count FROM filed`,
     values: [
       sorted.map((t) => t.id),
@@ -175,7 +175,7 @@ export type NewMessage = MessageRow & { search: Buffer | string }
 
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
   reply_to, subject, snippet, text, html, extracted_text, extracted_characters, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
-  envelope_from, envelope_to, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, created_at, updated_at, search`
+  envelope_from, envelope_to, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, tags, metadata, created_at, updated_at, search`
 
 /** One more than the columns, because the last one takes two parameters. */
 const perMessage = insertColumns.split(',').length + 1
@@ -222,6 +222,8 @@ const toValues = (m: NewMessage): unknown[] => [
   JSON.stringify(m.codes),
   m.guardrail === null ? null : JSON.stringify(m.guardrail),
   JSON.stringify(m.flags),
+  m.tags,
+  m.metadata === null ? null : JSON.stringify(m.metadata),
   m.created_at,
   m.updated_at,
   // A Buffer is sent as binary.
@@ -234,7 +236,7 @@ const insertText = insertOf(`messages (${insertColumns})`, perMessage, (paramete
   return [...parameters.slice(0, -2), `coalesce(${vector}::tsvector, to_tsvector('simple', ${text}))`]
 })
 
-/** Limit of rows per statement. Messages have about 37 parameters, and each row count has its own prepared statement. */
+/** Limit of rows per statement. Messages have about 40 parameters, and each row count has its own prepared statement. */
 const chunkMax = 16
 
 const chunksOf = <T>(rows: T[]): T[][] =>

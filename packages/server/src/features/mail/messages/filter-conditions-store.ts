@@ -1,7 +1,9 @@
 // The filters of a list of messages as SQL.
 import { firstId } from '@callsign/contract/ids'
+import { filterObjects } from '../../../core/metadata.ts'
 import { currentThread } from './thread-store.ts'
 
+/** Absent fields match all. `tag` is `name:value`, and `metadata` is `key:value`. */
 export type MessageFilter = {
   is_read?: boolean | undefined
   is_starred?: boolean | undefined
@@ -16,6 +18,8 @@ export type MessageFilter = {
   from?: string | undefined
   to?: string | undefined
   subject?: string | undefined
+  tag?: string | undefined
+  metadata?: string | undefined
   after?: Date | undefined
   before?: Date | undefined
   thread_id?: string | undefined
@@ -64,7 +68,7 @@ export function toConditions(mailboxId: string, filter: MessageFilter, isInParts
   const reach = toReach(values, filter)
   const scope = reach + toScope(values, filter)
   const { sought, indexed } = toSought(values, filter)
-  const isIndexed = filter.label !== undefined || filter.to !== undefined || isInParts
+  const isIndexed = hasMarks(filter) || filter.to !== undefined || isInParts
   return { values, reach, scope, sought, indexed: isIndexed ? indexed : null, places: placesOf(filter) }
 }
 
@@ -99,15 +103,27 @@ function toScope(values: unknown[], filter: MessageFilter): string {
   return scope.text
 }
 
+const hasMarks = ({ label, tag, metadata }: MessageFilter): boolean => [label, tag, metadata].some((mark) => mark !== undefined)
+
+/** The conditions on tags and metadata of a message, each after ` AND `. */
+export function markConditions({ tag, metadata }: Pick<MessageFilter, 'tag' | 'metadata'>, parameter: (value: unknown) => string): string {
+  const tagged = tag === undefined ? '' : ` AND m.tags @> ARRAY[${parameter(tag)}]::text[]`
+  return metadata === undefined ? tagged : `${tagged} AND m.metadata @> ANY(${parameter(filterObjects(metadata))}::jsonb[])`
+}
+
 const toPattern = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
 
 function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string } {
   const sought: Part = { text: '', values }
   let indexed = ''
   add(sought, filter.label, (p) => {
-    indexed += ` AND m.labels @> ARRAY[${p}]::text[] AND m.labels <> '{}'`
+    indexed += ` AND m.labels @> ARRAY[${p}]::text[]`
     return `${p} = ANY(m.labels)`
   })
+  const marked = markConditions(filter, (value) => `$${values.push(value)}`)
+  sought.text += marked
+  // The predicate of the index.
+  indexed += hasMarks(filter) ? `${marked} AND (m.labels <> '{}' OR m.tags IS NOT NULL OR m.metadata IS NOT NULL)` : ''
   add(sought, placedFolderOf(filter), (p) => {
     // A subquery per row: the planner would otherwise read every thread of the mailbox for a join.
     const exact = `(SELECT t.folder FROM threads t WHERE t.id = m.thread_id) = ${p}`

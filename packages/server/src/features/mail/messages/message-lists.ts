@@ -66,7 +66,7 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const rows = await searchStore.search(db, mailboxId, query.q, page)
+      const rows = await searchStore.search(db, mailboxId, query, page)
       const marked = new Map(
         rows.map((row) => [row.id, { subject: searchStore.toMarked(row.subject_marked), text: searchStore.toMarked(row.text_marked) }]),
       )

@@ -6,8 +6,10 @@ import { eventBodyBytesMax } from '@callsign/contract/events'
 import type { Flag as FlagSchema } from '@callsign/contract/flags'
 import type { DeliveryAttempt, MessageStatus } from '@callsign/contract/message-delivery'
 import type { Message, MessageItem } from '@callsign/contract/messages'
+import type { Metadata } from '@callsign/contract/metadata'
 import type { Authentication } from '@callsign/contract/sender-checks'
 import type { Static } from 'typebox'
+import { toTags } from '../../../core/metadata.ts'
 import type { Guardrail } from '../rules/model.ts'
 
 type Flag = Static<typeof FlagSchema>
@@ -41,6 +43,9 @@ export type MessageRow = {
   /** The address of its mailbox that an inbound message came to, without a tag. */
   envelope_to: string | null
   labels: string[]
+  /** Each `name:value`. Null for none. */
+  tags: string[] | null
+  metadata: Metadata | null
   is_read: boolean
   is_starred: boolean
   size_bytes: number
@@ -94,6 +99,7 @@ export type ThreadRow = {
   trashed_count: number
   folder: StoredFolder
   labels: string[]
+  metadata: Metadata | null
   participants: string[]
   last_message_at: Date
   last_message_id: string
@@ -179,6 +185,8 @@ export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]
     is_read: row.is_read,
     is_starred: row.is_starred,
     labels: row.labels,
+    tags: toTags(row.tags),
+    metadata: row.metadata ?? {},
     attachments,
     codes: row.codes,
     size_bytes: row.size_bytes,
@@ -210,7 +218,8 @@ export function toMessage(
 
 /**
  * The event payload of a message: fields that never change, so that every delivery of the event has the same bytes. It omits read and starred
- * marks, labels and delivery. Attachments have no link, because links expire. Long bodies are cut.
+ * marks, labels and delivery, and the tags and metadata, which an event has by itself. Attachments have no link, because links expire. Long bodies
+ * are cut.
  */
 export function toDescription(row: MessageRow, attachments: Static<typeof Attachment>[]) {
   const {
@@ -226,6 +235,8 @@ export function toDescription(row: MessageRow, attachments: Static<typeof Attach
   const html = cutToBytes(row.html, eventBodyBytesMax)
   return {
     ...view,
+    tags: [],
+    metadata: {},
     text,
     html,
     extracted_text: cutToBytes(row.extracted_text, eventBodyBytesMax),
@@ -233,6 +244,12 @@ export function toDescription(row: MessageRow, attachments: Static<typeof Attach
     attachments: attachments.map((attachment) => ({ ...attachment, url: null })),
   }
 }
+
+/** The tags and metadata of a message, at the time of an event. They may change later, so the event stores them. */
+export const marksOf = ({ tags, metadata }: Pick<MessageRow, 'tags' | 'metadata'>) => ({
+  ...(tags && { tags: toTags(tags) }),
+  ...(metadata && { metadata }),
+})
 
 export type MessageDescription = ReturnType<typeof toDescription>
 
@@ -277,6 +294,7 @@ export function toThread(row: ThreadRow, facts: ThreadFacts) {
     snippet: row.snippet,
     folder: row.message_count === 0 ? ('trash' as const) : row.folder,
     labels: row.labels,
+    metadata: row.metadata ?? {},
     participants: row.participants,
     senders: facts.senders,
     recipients: facts.recipients,

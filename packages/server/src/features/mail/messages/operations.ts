@@ -2,13 +2,12 @@
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
 import type * as contract from '@callsign/contract/messages'
-import { labelsMax } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import { type Caller, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
-import { ApiError, invalid, notFound } from '../../../core/errors.ts'
+import { ApiError, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { type Call, Later, Raw } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
@@ -20,6 +19,7 @@ import { countMail } from '../usage/operations.ts'
 import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
+import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion } from './message-deletion.ts'
 import { createMessageLists } from './message-lists.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
@@ -224,16 +224,8 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async updateMessage(call, mailbox, id, body) {
       const { mailboxId, organizationId } = await identities.requireMailbox(call.caller, mailbox)
       return call.transact(async (tx) => {
-        const [flags] = await store.updateFlags(tx, { organizationId, mailboxIds: [mailboxId] }, [id], {
-          isRead: body.is_read ?? null,
-          isStarred: body.is_starred ?? null,
-          labels: body.labels ?? null,
-          add: body.add_labels ?? [],
-          remove: body.remove_labels ?? [],
-          at: now(),
-        })
+        const [flags] = await changeMessages(tx, { organizationId, mailboxIds: [mailboxId] }, [id], body)
         if (!flags) throw notFound('message')
-        if (flags.labels.length > labelsMax) throw invalid('/add_labels', `a message has at most ${labelsMax} labels`)
         return flags
       })
     },

@@ -1,9 +1,19 @@
 // Full-text search in one mailbox: newest first, in a time independent of the mailbox's size.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
+import { markConditions } from './filter-conditions-store.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
 import { askPartitions, expectedHits, type Stretch } from './time-partitions.ts'
+
+/** The words of a search, and filters that the messages meet as well. */
+export type Wanted = { q: string; tag?: string | undefined; metadata?: string | undefined }
+
+/** Filters as conditions, and the suffix for the name of a statement with them. */
+function marksOf(query: Wanted, values: unknown[]): { marked: string; suffix: string } {
+  const marked = markConditions(query, (value) => `$${values.push(value)}`)
+  return { marked, suffix: `${query.tag === undefined ? '' : '-tag'}${query.metadata === undefined ? '' : '-metadata'}` }
+}
 
 export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
 
@@ -23,11 +33,11 @@ const hitsMax = 1500
  * plan is slow for some words. A rare word makes a scan read a million messages, a frequent one makes the index return 10,000 hits for 20.
  * So this scans the newest messages, then queries the index by time partition, with more partitions each time.
  */
-export const search = async (sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<SearchRow[]> =>
-  mark(sql, query, await findHits(sql, mailboxId, query, page))
+export const search = async (sql: Sql, mailboxId: string, wanted: Wanted, page: PageRequest): Promise<SearchRow[]> =>
+  mark(sql, wanted.q, await findHits(sql, mailboxId, wanted, page))
 
 /** The ids of the matches of one mailbox, newest first, and one more than the page's limit. */
-export async function findHits(sql: Sql, mailboxId: string, query: string, page: PageRequest): Promise<string[]> {
+export async function findHits(sql: Sql, mailboxId: string, query: Wanted, page: PageRequest): Promise<string[]> {
   const wanted = page.limit + 1
   const ids: string[] = []
   let end = await walk(sql, mailboxId, query, page.cursor, newestSearched, ids)
@@ -69,14 +79,16 @@ export async function scanHits(
 type End = Omit<Stretch, 'hits'> & { oldestId: string }
 
 /** Scans `count` messages and adds the hits to `ids`. Null at the end of the mailbox. */
-async function walk(sql: Sql, mailboxId: string, query: string, cursor: string | null, count: number, ids: string[]): Promise<End | null> {
+async function walk(sql: Sql, mailboxId: string, query: Wanted, cursor: string | null, count: number, ids: string[]): Promise<End | null> {
+  const values = [mailboxId, cursor, query.q]
+  const { marked, suffix } = marksOf(query, values)
   const { rows } = await sql.query<{ hits: string[] | null; count: number; first_id: string; last_id: string; oldest_id: string }>({
-    name: `search-newest-${count}`,
-    text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3)) AS is_hit FROM messages m
+    name: `search-newest-${count}${suffix}`,
+    text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3))${marked} AS is_hit FROM messages m
         WHERE m.mailbox_id = $1 AND NOT m.is_hidden AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${count})
       SELECT array_agg(id ORDER BY id DESC) FILTER (WHERE is_hit) AS hits, count(*) AS count, max(id) AS first_id, min(id) AS last_id,
         (SELECT m.id FROM messages m WHERE m.mailbox_id = $1 AND NOT m.is_hidden ORDER BY m.id LIMIT 1) AS oldest_id FROM newest`,
-    values: [mailboxId, cursor, query],
+    values,
   })
   const row = rows[0]
   ids.push(...(row?.hits ?? []))
@@ -91,18 +103,20 @@ async function walk(sql: Sql, mailboxId: string, query: string, cursor: string |
 async function searchPartitions(
   sql: Sql,
   mailboxId: string,
-  query: string,
+  query: Wanted,
   partitions: string[],
   to: string,
   limit: number,
 ): Promise<string[]> {
+  const values = [mailboxId, partitions.map((name) => mailboxId + name), query.q, to, limit]
+  const { marked, suffix } = marksOf(query, values)
   const { rows } = await sql.query<{ id: string }>({
-    name: 'search-partitions',
+    name: `search-partitions${suffix}`,
     text: `SELECT found.id FROM unnest($2::text[]) AS time_partition (name) CROSS JOIN LATERAL (
         SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = time_partition.name AND m.mailbox_id || '' = $1
-          AND m.search @@ websearch_to_tsquery('simple', $3) AND NOT m.is_hidden AND m.id < $4 OFFSET 0) AS found
+          AND m.search @@ websearch_to_tsquery('simple', $3)${marked} AND NOT m.is_hidden AND m.id < $4 OFFSET 0) AS found
       ORDER BY found.id DESC LIMIT $5`,
-    values: [mailboxId, partitions.map((name) => mailboxId + name), query, to, limit],
+    values,
   })
   return rows.map((row) => row.id)
 }

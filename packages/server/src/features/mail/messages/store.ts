@@ -1,4 +1,5 @@
 // The SQL that reads and changes stored messages and threads.
+import type { MetadataChange } from '@callsign/contract/metadata'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
@@ -7,7 +8,7 @@ import type { MessageHead } from './wait.ts'
 
 export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.extracted_characters, m.rfc_message_id, m.in_reply_to,
-  m.in_reply_to_message_id, m.reference_ids, m.headers, m.authentication, m.envelope_from, m.envelope_to, m.labels, m.is_read, m.is_starred, m.size_bytes,
+  m.in_reply_to_message_id, m.reference_ids, m.headers, m.authentication, m.envelope_from, m.envelope_to, m.labels, m.tags, m.metadata, m.is_read, m.is_starred, m.size_bytes,
   m.attachment_count, m.raw_id, m.codes, m.guardrail, m.flags, m.released_at, m.trashed_at, m.created_at, m.updated_at`
 
 /** A message as `columns` reads it. The extracted text is null when it is a prefix of the text, with its length in characters. */
@@ -135,16 +136,19 @@ export type FlagChange = {
   labels: string[] | null
   add: string[]
   remove: string[]
+  /** Null leaves the tags unchanged. An empty list removes them. */
+  tags: string[] | null
+  metadata: MetadataChange | null
   at: Date
 }
 
-/** The flags and labels of a message after a change. */
-export type Flags = { id: string; is_read: boolean; is_starred: boolean; labels: string[] }
+/** The flags, labels, tags and metadata of a message after a change. */
+export type Flags = Pick<MessageRow, 'id' | 'is_read' | 'is_starred' | 'labels' | 'tags' | 'metadata'>
 
 /** The mailbox whose messages a change may reach, or null for every mailbox of the organization. */
 export type ChangeScope = { organizationId: string; mailboxIds: string[] | null }
 
-/** Sets flags and labels of messages, and counts unread ones in their threads. Messages outside the scope are absent from the result. */
+/** Sets flags, labels, tags and metadata of messages, and counts unread ones in their threads. Messages outside the scope are absent from the result. */
 export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], change: FlagChange): Promise<Flags[]> {
   if (change.isRead !== null)
     await tx.query({
@@ -162,7 +166,9 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
         FROM unread WHERE t.id = unread.thread_id)
       UPDATE messages m SET is_read = coalesce($4, m.is_read), is_starred = coalesce($5, m.is_starred),
         labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($6::text[], m.labels) || $7::text[]) label WHERE label <> ALL($8::text[]) ORDER BY label),
-        updated_at = $9 FROM old WHERE m.id = old.id RETURNING m.id, m.is_read, m.is_starred, m.labels`,
+        tags = CASE WHEN $10::text[] IS NULL THEN m.tags WHEN $10 = '{}' THEN NULL ELSE $10 END,
+        metadata = CASE WHEN $11::jsonb IS NULL THEN m.metadata ELSE nullif(jsonb_strip_nulls(coalesce(m.metadata, '{}') || $11), '{}') END,
+        updated_at = $9 FROM old WHERE m.id = old.id RETURNING m.id, m.is_read, m.is_starred, m.labels, m.tags, m.metadata`,
     values: [
       ids,
       scope.organizationId,
@@ -173,6 +179,8 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
       change.add,
       change.remove,
       change.at,
+      change.tags,
+      change.metadata && JSON.stringify(change.metadata),
     ],
   })
   return rows

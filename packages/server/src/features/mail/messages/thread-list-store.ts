@@ -12,6 +12,8 @@ export type ThreadFolder = StoredFolder | 'trash' | 'scheduled'
 export type ThreadFilter = {
   folder?: ThreadFolder | undefined
   label?: string | undefined
+  /** The mark of a key of the metadata with its value. */
+  metadata?: string | undefined
   is_unread?: boolean | undefined
   participant?: string | undefined
   subject?: string | undefined
@@ -26,7 +28,7 @@ export type ThreadScan = { rows: (ThreadRow & { position: string })[]; resumeAt:
 const scannedMax = 5000
 
 export const threadColumns = `t.id, t.mailbox_id, t.subject, t.snippet, t.message_count, t.unread_count, t.trashed_count, t.folder, t.participants,
-  ARRAY(SELECT l.label FROM thread_labels l WHERE l.thread_id = t.id ORDER BY l.label) AS labels, t.last_message_at, t.last_message_id, t.created_at`
+  ARRAY(SELECT k.mark FROM thread_marks k WHERE k.thread_id = t.id AND k.kind = 'label' ORDER BY k.mark) AS labels, t.metadata, t.last_message_at, t.last_message_id, t.created_at`
 
 const shownFolders: StoredFolder[] = ['inbox', 'archive', 'sent']
 
@@ -65,6 +67,14 @@ function boundsOf(owner: string, filter: ThreadFilter, cursor: string | null): [
   return [owner, upper, filter.after ? firstId('message', filter.after.getTime() + 1) : '']
 }
 
+/** Newest threads with a label, or with a key and value of metadata. */
+const markedSource = (column: string, kind: 'label' | 'metadata', mark: string, bounds: unknown[]): Source => ({
+  text: `SELECT k.thread_id AS id, k.last_message_id AS position FROM thread_marks k WHERE k.${column} = $1 AND k.kind = $4 AND k.mark = $5
+      AND k.last_message_id < ${before('$2')} AND k.last_message_id >= $3 ORDER BY k.last_message_id DESC LIMIT $6`,
+  values: [...bounds, kind, mark],
+  isExact: false,
+})
+
 /** One mailbox, or the whole organization. */
 export type OwnerScope = { organizationId: string; mailboxId: string | null }
 
@@ -72,13 +82,8 @@ function sourceOf(scope: OwnerScope, filter: ThreadFilter, cursor: string | null
   const column = scope.mailboxId === null ? 'organization_id' : 'mailbox_id'
   const owner = scope.mailboxId ?? scope.organizationId
   const range = `< ${before('$2')}`
-  if (filter.label !== undefined)
-    return {
-      text: `SELECT l.thread_id AS id, l.last_message_id AS position FROM thread_labels l
-        WHERE l.${column} = $1 AND l.label = $4 AND l.last_message_id ${range} AND l.last_message_id >= $3 ORDER BY l.last_message_id DESC LIMIT $5`,
-      values: [...boundsOf(owner, filter, cursor), filter.label],
-      isExact: false,
-    }
+  if (filter.label !== undefined) return markedSource(column, 'label', filter.label, boundsOf(owner, filter, cursor))
+  if (filter.metadata !== undefined) return markedSource(column, 'metadata', filter.metadata, boundsOf(owner, filter, cursor))
   if (filter.folder === 'scheduled')
     return {
       text: `SELECT DISTINCT d.thread_id AS id, d.thread_id AS position FROM drafts d
@@ -105,8 +110,11 @@ export function threadConditions(filter: ThreadFilter, parameter: (value: unknow
   else if (filter.folder === 'sent') parts.push(`t.has_outbound AND t.folder <> 'spam'`)
   else if (filter.folder === undefined) parts.push(`t.folder <> 'spam'`)
   else if (filter.folder !== 'trash') parts.push(`t.folder = ${parameter(filter.folder)}`)
-  if (filter.label !== undefined)
-    parts.push(`EXISTS (SELECT 1 FROM thread_labels l WHERE l.thread_id = t.id AND l.label = ${parameter(filter.label)})`)
+  for (const kind of ['label', 'metadata'] as const)
+    if (filter[kind] !== undefined)
+      parts.push(
+        `EXISTS (SELECT 1 FROM thread_marks k WHERE k.thread_id = t.id AND k.kind = '${kind}' AND k.mark = ${parameter(filter[kind])})`,
+      )
   if (filter.is_unread !== undefined) parts.push(filter.is_unread ? 't.is_unread' : 'NOT t.is_unread')
   if (filter.participant !== undefined) parts.push(`${parameter(filter.participant.toLowerCase())} = ANY(t.participants)`)
   if (filter.subject !== undefined) parts.push(`t.subject ILIKE ${parameter(`%${filter.subject.replace(/[\\%_]/g, '\\$&')}%`)}`)

@@ -1,4 +1,6 @@
-// The SQL that makes one thread of several.
+// The SQL that makes one thread of several, and that changes the metadata of a thread.
+import type { Metadata } from '@callsign/contract/metadata'
+import { joinMetadata, metadataMarks } from '../../../core/metadata.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import { participantsMax } from './filing-store.ts'
 import type { MessageRow, StoredFolder } from './model.ts'
@@ -12,6 +14,7 @@ export type StoredThread = {
   unread_count: number
   trashed_count: number
   folder: StoredFolder
+  metadata: Metadata | null
   participants: string[]
   last_message_id: string
   last_message_at: Date
@@ -38,7 +41,7 @@ export async function findJoined(sql: Sql, ids: string[]): Promise<Map<string, s
 export async function lockThreads(tx: Tx, ids: string[]): Promise<Map<string, StoredThread>> {
   const { rows } = await tx.query<StoredThread>({
     name: 'lock-threads',
-    text: `SELECT id, subject, snippet, message_count, unread_count, trashed_count, folder, participants, last_message_id, last_message_at, created_at,
+    text: `SELECT id, subject, snippet, message_count, unread_count, trashed_count, folder, metadata, participants, last_message_id, last_message_at, created_at,
         has_outbound, joined_into
       FROM threads WHERE id = ANY($1) ORDER BY id FOR UPDATE`,
     values: [ids],
@@ -67,14 +70,14 @@ export async function joinStored(tx: Tx, kept: StoredThread, others: StoredThrea
     }),
     tx.query({
       name: 'move-labels',
-      text: `WITH moved AS (DELETE FROM thread_labels WHERE thread_id = ANY($2) RETURNING organization_id, mailbox_id, label)
-        INSERT INTO thread_labels (organization_id, mailbox_id, thread_id, label, last_message_id)
-        SELECT DISTINCT organization_id, mailbox_id, $1, label, '' FROM moved ON CONFLICT DO NOTHING`,
+      text: `WITH moved AS (DELETE FROM thread_marks WHERE thread_id = ANY($2) RETURNING organization_id, mailbox_id, kind, mark)
+        INSERT INTO thread_marks (organization_id, mailbox_id, thread_id, kind, mark, last_message_id)
+        SELECT DISTINCT organization_id, mailbox_id, $1, kind, mark, '' FROM moved WHERE kind = 'label' ON CONFLICT DO NOTHING`,
       values,
     }),
     tx.query({
       name: 'show-joined-thread',
-      text: `WITH labelled AS (UPDATE thread_labels SET last_message_id = $5 WHERE thread_id = $1)
+      text: `WITH marked AS (UPDATE thread_marks SET last_message_id = $5 WHERE thread_id = $1)
         UPDATE threads SET subject = $2, created_at = $3, snippet = $4, last_message_id = $5, last_message_at = $6, message_count = $7, has_outbound = $8,
           unread_count = $9, trashed_count = $10, folder = $11, participants = $12 WHERE id = $1`,
       values: [
@@ -93,6 +96,29 @@ export async function joinStored(tx: Tx, kept: StoredThread, others: StoredThrea
       ],
     }),
   ])
+  if (![kept, ...others].some(({ metadata }) => metadata !== null)) return
+  const metadata = joinMetadata([kept, ...others].map((thread) => thread.metadata))
+  await setThreadMetadata(tx, kept.id, metadata, metadataMarks(metadata))
+}
+
+/** The metadata of a locked thread. */
+export async function findMetadata(tx: Tx, id: string): Promise<Metadata | null> {
+  const { rows } = await tx.query<{ metadata: Metadata | null }>({ text: 'SELECT metadata FROM threads WHERE id = $1', values: [id] })
+  return rows[0]?.metadata ?? null
+}
+
+/** Sets the metadata of a locked thread, with the marks that lists find it by. */
+export async function setThreadMetadata(tx: Tx, id: string, metadata: Metadata | null, marks: string[]): Promise<void> {
+  await tx.query({
+    text: `DELETE FROM thread_marks WHERE thread_id = $1 AND kind = 'metadata' AND mark <> ALL($2)`,
+    values: [id, marks],
+  })
+  await tx.query({
+    text: `WITH changed AS (UPDATE threads SET metadata = $2 WHERE id = $1 RETURNING organization_id, mailbox_id, id, last_message_id)
+      INSERT INTO thread_marks (organization_id, mailbox_id, thread_id, kind, mark, last_message_id)
+      SELECT t.organization_id, t.mailbox_id, t.id, 'metadata', mark, t.last_message_id FROM changed t, unnest($3::text[]) AS mark ON CONFLICT DO NOTHING`,
+    values: [id, metadata && JSON.stringify(metadata), marks],
+  })
 }
 
 /** The addresses of one message of a thread. */

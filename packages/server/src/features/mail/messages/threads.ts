@@ -5,6 +5,7 @@ import type * as contract from '@callsign/contract/threads'
 import { type Caller, onlyAgentOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
+import { changeMetadata, filterMark, metadataMarks } from '../../../core/metadata.ts'
 import { readPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
@@ -17,6 +18,7 @@ import { type ThreadFacts, type ThreadRow, toThread } from './model.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
+import * as threadStore from './thread-store.ts'
 import * as trashStore from './trash-store.ts'
 
 type Filters = Omit<QueryOf<typeof contract.listThreads>, 'after' | 'before'> & { after?: string; before?: string }
@@ -31,7 +33,7 @@ export interface Threads {
   getThread(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getThread>>
   /** `GET /threads/{thread_id}`. */
   getThreadById(caller: Caller, id: string): Promise<ReplyOf<typeof contract.getThreadById>>
-  /** `PATCH /threads/{thread_id}`: folder, labels and read state. */
+  /** `PATCH /threads/{thread_id}`: folder, labels, metadata and read state. */
   updateThread(call: Call, id: string, body: BodyOf<typeof contract.updateThread>): Promise<ReplyOf<typeof contract.updateThread>>
   /** `DELETE /threads/{thread_id}`: to the trash, or with `permanent` for good. Idempotent. */
   deleteThread(call: Call, id: string, query: QueryOf<typeof contract.deleteThread>): Promise<ReplyOf<typeof contract.deleteThread>>
@@ -68,7 +70,12 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
   })
 
   async function listIn(scope: listStore.OwnerScope, { q, limit, cursor, after, before, ...rest }: Filters) {
-    const filter: listStore.ThreadFilter = { ...rest, after: toDate(after), before: toDate(before) }
+    const filter: listStore.ThreadFilter = {
+      ...rest,
+      metadata: filterMark(rest.metadata),
+      after: toDate(after),
+      before: toDate(before),
+    }
     const page = readPage({ limit, cursor }, isByThread(filter, q) ? 'thread' : 'message')
     if (q !== undefined && filter.folder === 'trash') throw invalid('/q', 'a search does not reach the trash: omit q or folder')
     const { rows, resumeAt } = await (q === undefined
@@ -82,7 +89,7 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
   async function nextHits({ organizationId, mailboxId }: listStore.OwnerScope, query: string, cursor: string | null) {
     if (mailboxId === null) return searchStore.scanHits(db, organizationId, query, cursor)
-    const hits = await searchStore.findHits(db, mailboxId, query, { limit: hitsPerRound, cursor })
+    const hits = await searchStore.findHits(db, mailboxId, { q: query }, { limit: hitsPerRound, cursor })
     return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? (hits[hitsPerRound - 1] as string) : null }
   }
 
@@ -182,6 +189,10 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
         if (labels.labels !== null || labels.add.length > 0 || labels.remove.length > 0)
           if ((await trashStore.setThreadLabels(tx, thread.id, labels)) > labelsMax)
             throw invalid('/add_labels', `a thread has at most ${labelsMax} labels`)
+        if (body.metadata !== undefined) {
+          const metadata = changeMetadata(await threadStore.findMetadata(tx, thread.id), body.metadata)
+          await threadStore.setThreadMetadata(tx, thread.id, metadata, metadataMarks(metadata))
+        }
         return show(tx, thread)
       }),
 
@@ -239,7 +250,7 @@ function ownerOf(caller: Caller): listStore.OwnerScope {
 
 /** True for a list that goes by the ids of threads. The others go by the ids of messages. */
 const isByThread = (filter: listStore.ThreadFilter, q: string | undefined): boolean =>
-  filter.folder === 'scheduled' && filter.label === undefined && q === undefined
+  filter.folder === 'scheduled' && filter.label === undefined && filter.metadata === undefined && q === undefined
 
 /** True for a thread whose messages are all in the trash. */
 const isTrashed = (thread: { message_count: number; trashed_count: number }): boolean =>

@@ -119,7 +119,7 @@ async function refreshThread(tx: Tx, id: string, { messages, unread, trashed }: 
   await tx.query({
     name: 'refresh-thread',
     text: `WITH latest AS (SELECT id, created_at, snippet FROM messages WHERE thread_id = $1 AND NOT is_hidden ORDER BY id DESC LIMIT 1),
-      labelled AS (UPDATE thread_labels SET last_message_id = latest.id FROM latest WHERE thread_id = $1)
+      marked AS (UPDATE thread_marks SET last_message_id = latest.id FROM latest WHERE thread_id = $1)
       UPDATE threads t SET message_count = t.message_count + $2, unread_count = t.unread_count + $3, trashed_count = t.trashed_count + $4,
         last_message_id = coalesce(m.id, t.last_message_id), last_message_at = coalesce(m.created_at, t.last_message_at),
         snippet = coalesce(m.snippet, t.snippet)
@@ -163,19 +163,19 @@ export async function setThreadLabels(
 ): Promise<number> {
   await tx.query({
     name: 'remove-thread-labels',
-    text: 'DELETE FROM thread_labels WHERE thread_id = $1 AND (label = ANY($2) OR ($3::text[] IS NOT NULL AND label <> ALL($3)))',
+    text: `DELETE FROM thread_marks WHERE thread_id = $1 AND kind = 'label' AND (mark = ANY($2) OR ($3::text[] IS NOT NULL AND mark <> ALL($3)))`,
     values: [id, change.remove, change.labels],
   })
   await tx.query({
     name: 'add-thread-labels',
-    text: `INSERT INTO thread_labels (organization_id, mailbox_id, thread_id, label, last_message_id)
-      SELECT t.organization_id, t.mailbox_id, t.id, label, t.last_message_id FROM threads t, unnest($2::text[]) AS label
+    text: `INSERT INTO thread_marks (organization_id, mailbox_id, thread_id, kind, mark, last_message_id)
+      SELECT t.organization_id, t.mailbox_id, t.id, 'label', label, t.last_message_id FROM threads t, unnest($2::text[]) AS label
       WHERE t.id = $1 ON CONFLICT DO NOTHING`,
     values: [id, [...new Set([...(change.labels ?? []), ...change.add])].filter((label) => !change.remove.includes(label))],
   })
   const { rows } = await tx.query<{ count: number }>({
     name: 'count-thread-labels',
-    text: 'SELECT count(*) AS count FROM thread_labels WHERE thread_id = $1',
+    text: `SELECT count(*) AS count FROM thread_marks WHERE thread_id = $1 AND kind = 'label'`,
     values: [id],
   })
   return rows[0]?.count ?? 0

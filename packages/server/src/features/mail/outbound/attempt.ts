@@ -3,7 +3,7 @@ import { firstId } from '@callsign/contract/ids'
 import { isHardBounce } from '@callsign/mail/reports/hard-bounce'
 import type { NewEvent } from '../../../core/event.ts'
 import { nextAttemptMs } from '../../../core/schedule.ts'
-import { type LogEntry, type MessageRow, moved, type RecipientRow, type RecipientStatus } from '../messages/model.ts'
+import { type LogEntry, type MessageRow, marksOf, moved, type RecipientRow, type RecipientStatus } from '../messages/model.ts'
 import type { NewSuppression } from '../suppressions/model.ts'
 import type { DeliveryResult } from './provider.ts'
 
@@ -113,7 +113,7 @@ export function eventsOf(
     const concerned = attempts.filter(({ recipient }) => (wanted as readonly string[]).includes(statuses.get(recipient.position) ?? ''))
     if (concerned.length === 0) return []
     const recipients = concerned.map(({ recipient, result }) => ({ address: recipient.address, answer: result.answer.slice(0, 500) }))
-    return [{ type, organizationId: row.organization_id, identityId, subjectId: row.id, data: { recipients } }]
+    return [{ type, organizationId: row.organization_id, identityId, subjectId: row.id, data: { recipients, ...marksOf(row) } }]
   })
 }
 

@@ -49,6 +49,8 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, f
     envelope_from: outgoing.autoSubmitted === 'auto-replied' ? '' : outgoing.from.address,
     envelope_to: null,
     labels: [],
+    tags: outgoing.tags,
+    metadata: outgoing.metadata,
     is_read: true,
     is_starred: false,
     size_bytes:

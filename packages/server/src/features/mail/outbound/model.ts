@@ -1,4 +1,5 @@
 // The outgoing message: its fields, its recipients, and the fields that answers and forwards copy.
+import type { Metadata } from '@callsign/contract/metadata'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { checkCustomHeaders } from '@callsign/mail/compose/custom-headers'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
@@ -31,6 +32,9 @@ export type OutgoingMessage = {
   text: string
   html: string
   headers: Record<string, string>
+  /** Each `name:value`. Null for none. */
+  tags: string[] | null
+  metadata: Metadata | null
   /** Null for a message that a person or an agent wrote. */
   autoSubmitted: AutoSubmitted | null
   /** Rows to insert with the message, in order. */

@@ -7,6 +7,7 @@ import { keyIdOf } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
+import { readMarks } from '../../../core/metadata.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -105,6 +106,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       if (body[field] !== undefined && body[field] !== false)
         throw invalid(`/${field}`, 'an automatic answer goes to the sender only: omit this field')
     const headers = checkHeaders(body.headers)
+    const marks = readMarks(body)
     const problem = automaticAnswerProblem(message)
     if (problem !== null) throw new ApiError('conflict', `This message gets no automatic answer: ${problem}.`)
     const { address, subject } = automaticAnswerTo(message)
@@ -120,6 +122,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       text: body.text ?? '',
       html: body.html ?? '',
       headers,
+      ...marks,
       autoSubmitted: 'auto-replied',
       attachments: files,
       isApproved: false,
@@ -154,6 +157,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     const replyTo = readAddresses('reply_to', asList(body.reply_to))
     const from = await chooseAuthor(owner, body.from)
     const headers = checkHeaders(body.headers)
+    const marks = readMarks(body)
     checkSubject(body.subject)
     if (body.text === undefined && !body.html) throw invalid('/text', 'a message needs text or html')
     const thread = body.thread_id === undefined ? null : await messages.requireThread(owner.mailboxId, owner.organizationId, body.thread_id)
@@ -166,6 +170,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       text: body.text ?? '',
       html: body.html ?? '',
       headers,
+      ...marks,
       autoSubmitted: body.automatic ? 'auto-generated' : null,
       attachments: files,
       isApproved: false,
@@ -196,6 +201,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       if (!body.text && !body.html) throw invalid('/text', 'text or html is required')
       if (body.automatic) return answerAutomatically(call, owner, message, body)
       const headers = checkHeaders(body.headers)
+      const marks = readMarks(body)
       const from = await chooseAuthor(owner, body.from, message.envelope_to)
       const answer = answerTo(message, await authors.findOwnAddresses(owner, message), body.reply_all ?? false)
       const recipients = checkRecipients({
@@ -213,6 +219,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         text: body.text ?? '',
         html: body.html ?? '',
         headers,
+        ...marks,
         autoSubmitted: null,
         attachments: files,
         isApproved: false,
@@ -234,6 +241,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       const replyTo = readAddresses('reply_to', asList(body.reply_to))
       const from = await chooseAuthor(owner, body.from, message.envelope_to)
       const headers = checkHeaders(body.headers)
+      const marks = readMarks(body)
       if (body.subject !== undefined) checkSubject(body.subject)
       const quoted = forwardOf(message, body)
       const own = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(quoted))
@@ -249,6 +257,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
             text: quoted.text,
             html: quoted.html,
             headers,
+            ...marks,
             autoSubmitted: null,
             attachments: [...shared, ...own],
             isApproved: false,

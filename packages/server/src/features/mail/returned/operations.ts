@@ -7,7 +7,7 @@ import { now } from '../../../core/clock.ts'
 import type { Emit, NewEvent } from '../../../core/event.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import { type LogEntry, type MessageRow, moved, type RecipientRow, worstStatus } from '../messages/model.ts'
+import { type LogEntry, type MessageRow, marksOf, moved, type RecipientRow, worstStatus } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { ReturnAddressee, ReturnPaths } from '../outbound/model.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
@@ -200,5 +200,5 @@ const toEvent = (
   organizationId: row.organization_id,
   identityId,
   subjectId: row.id,
-  data: { recipients: [{ address: recipient.address, answer: entry.answer.slice(0, 500) }] },
+  data: { recipients: [{ address: recipient.address, answer: entry.answer.slice(0, 500) }], ...marksOf(row) },
 })
