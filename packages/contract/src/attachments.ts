@@ -43,6 +43,17 @@ export const ReplyAttachmentInput = strict(
   { $id: 'ReplyAttachmentInput' },
 )
 
+/** One attachment of a draft, with its bytes. Only sends, replies and forwards take a URL. */
+export const DraftAttachmentInput = strict(
+  {
+    filename: AttachmentInput.properties.filename,
+    content_type: AttachmentInput.properties.content_type,
+    content: Type.String({ description: 'Base64.' }),
+    content_id: AttachmentInput.properties.content_id,
+  },
+  { $id: 'DraftAttachmentInput' },
+)
+
 export const AttachmentInputs = Type.Array(AttachmentInput, { maxItems: 50 })
 
 export const attachmentFormats = ['pdf', 'docx', 'xlsx', 'csv', 'html', 'rtf', 'image', 'text'] as const

@@ -1,6 +1,6 @@
 // Drafts with optimistic versions, sent immediately or at a scheduled time.
 import Type from 'typebox'
-import { Attachment, AttachmentInput, attachmentBodyBytesMax } from './attachments.ts'
+import { Attachment, attachmentBodyBytesMax, DraftAttachmentInput } from './attachments.ts'
 import { ClientId, clientIdField } from './client-id.ts'
 import { markChanges, marks, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
@@ -63,17 +63,6 @@ export const Draft = Type.Object(
     updated_at: Timestamp,
   },
   { $id: 'Draft' },
-)
-
-/** One attachment of a draft, with its bytes. Only sends, replies and forwards take a URL. */
-export const DraftAttachmentInput = strict(
-  {
-    filename: AttachmentInput.properties.filename,
-    content_type: AttachmentInput.properties.content_type,
-    content: Type.String({ description: 'Base64.' }),
-    content_id: AttachmentInput.properties.content_id,
-  },
-  { $id: 'DraftAttachmentInput' },
 )
 
 const DraftAttachmentInputs = Type.Array(DraftAttachmentInput, { maxItems: draftAttachmentsMax })

@@ -138,7 +138,7 @@ describe('many messages at once', () => {
   test('reads messages of every mailbox of the key in the order of the ids', async () => {
     const [first, second] = [await arrive('ann', 'read 1'), await arrive('bob', 'read 2')]
     const answer = await harness.expectApi(200, 'POST', '/mail/messages/get', { body: { ids: [second.id, 'msg_unknown', first.id] } })
-    const unsigned = ({ attachments: _, ...rest }: Json) => rest
+    const unsigned = ({ attachments: _, raw_url: _raw, ...rest }: Json) => rest
     expect(answer.data.map(unsigned)).toEqual([second, first].map(unsigned))
     expect([answer.missing, answer.left]).toEqual([['msg_unknown'], []])
     const key = await harness.agentKey('ann')

@@ -30,11 +30,14 @@ export function changeMetadata(before: Metadata | null, change: MetadataChange):
 }
 
 /** The metadata of objects that become one: the first with a key sets it. An object whose keys would exceed the limits adds none. */
-export const joinMetadata = (all: (Metadata | null)[]): Metadata | null =>
-  all.reduce<Metadata | null>((joined, one) => {
-    const both = { ...one, ...joined }
-    return one !== null && isWithinLimits(both) ? both : joined
-  }, null)
+export function joinMetadata(all: (Metadata | null)[]): Metadata | null {
+  let joined: Metadata | null = null
+  for (const one of all) {
+    const both: Metadata = { ...one, ...joined }
+    if (one !== null && isWithinLimits(both)) joined = both
+  }
+  return joined
+}
 
 /** True for metadata without a key, too. The database stores a space after each colon and comma. */
 function isWithinLimits(metadata: Metadata): boolean {

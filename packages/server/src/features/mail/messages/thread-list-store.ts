@@ -2,8 +2,9 @@
 import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
-import type { StoredFolder, ThreadFacts, ThreadRow } from './model.ts'
+import type { StoredFolder } from './model.ts'
 import type { ChangeScope } from './store.ts'
+import type { ThreadFacts, ThreadRow } from './thread-model.ts'
 import { currentThread } from './thread-store.ts'
 
 export type ThreadFolder = StoredFolder | 'trash' | 'scheduled'
