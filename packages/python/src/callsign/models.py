@@ -458,6 +458,8 @@ Draft = TypedDict(
         "has_attachments": "bool",
         "attachments": "List[Attachment]",
         "headers": "Dict[str, str]",
+        "tags": "List[Tag]",
+        "metadata": "Dict[str, str | float | bool]",
         "send_at": "str | None",
         "client_id": "str | None",
         "send_error": "str | None",
@@ -591,6 +593,8 @@ class Identity(TypedDict):
     custom_domain_id: str | None
     client_id: str | None
     """The client_id of the creation."""
+    metadata: Dict[str, str | float | bool]
+    """Data of your own, as keys and values."""
     draft_approval: Literal["none", "required"]
     """If required, this agent's key can write drafts, and only an organization key can send them."""
     inbound_mode: Literal["open", "allowlist"]
@@ -1017,6 +1021,8 @@ Message = TypedDict(
         "is_read": "bool",
         "is_starred": "bool",
         "labels": "List[str]",
+        "tags": "List[Tag]",
+        "metadata": "Dict[str, str | float | bool]",
         "attachments": "List[Attachment]",
         "codes": "List[Code]",
         "size_bytes": "int",
@@ -1081,6 +1087,10 @@ class MessageFlags(TypedDict):
     is_read: bool
     is_starred: bool
     labels: List[str]
+    tags: List[Tag]
+    """Tags, as given when the message was sent or later."""
+    metadata: Dict[str, str | float | bool]
+    """Data of your own, as keys and values."""
 
 
 MessageItem = TypedDict(
@@ -1109,6 +1119,8 @@ MessageItem = TypedDict(
         "is_read": "bool",
         "is_starred": "bool",
         "labels": "List[str]",
+        "tags": "List[Tag]",
+        "metadata": "Dict[str, str | float | bool]",
         "attachments": "List[Attachment]",
         "codes": "List[Code]",
         "size_bytes": "int",
@@ -1307,6 +1319,8 @@ SearchHit = TypedDict(
         "is_read": "bool",
         "is_starred": "bool",
         "labels": "List[str]",
+        "tags": "List[Tag]",
+        "metadata": "Dict[str, str | float | bool]",
         "attachments": "List[Attachment]",
         "codes": "List[Code]",
         "size_bytes": "int",
@@ -1350,6 +1364,8 @@ SendBatchMessagesItem = TypedDict(
         "attachments": "NotRequired[List[AttachmentInput]]",
         "headers": "NotRequired[Dict[str, str]]",
         "automatic": "NotRequired[bool]",
+        "tags": "NotRequired[List[Tag]]",
+        "metadata": "NotRequired[Dict[str, str | float | bool]]",
     },
 )
 
@@ -1532,6 +1548,13 @@ class Suppression(TypedDict):
     created_at: str
 
 
+class Tag(TypedDict):
+    name: str
+    """1 to 256 ASCII letters, digits, underscores and hyphens."""
+    value: str
+    """1 to 256 ASCII letters, digits, underscores and hyphens."""
+
+
 Template = TypedDict(
     "Template",
     {
@@ -1583,6 +1606,8 @@ class Thread(TypedDict):
     folder: Literal["inbox", "archive", "spam", "trash", "sent"]
     """sent for a thread without a received message. trash if all of its messages are in the trash."""
     labels: List[str]
+    metadata: Dict[str, str | float | bool]
+    """Data of your own, as keys and values."""
     participants: List[str]
     """Authors and recipients in lower case, at most 100."""
     senders: List[str]
@@ -1608,6 +1633,8 @@ class ThreadWithMessages(TypedDict):
     folder: Literal["inbox", "archive", "spam", "trash", "sent"]
     """sent for a thread without a received message. trash if all of its messages are in the trash."""
     labels: List[str]
+    metadata: Dict[str, str | float | bool]
+    """Data of your own, as keys and values."""
     participants: List[str]
     """Authors and recipients in lower case, at most 100."""
     senders: List[str]

@@ -107,6 +107,7 @@ from ..models import (
     SmsMessage,
     SmsWait,
     Suppression,
+    Tag,
     Template,
     TemplateVariable,
     Thread,
@@ -506,6 +507,8 @@ class Drafts:
         forward_attachments: bool | Unset = UNSET,
         attachments: List[DraftAttachmentInput] | Unset = UNSET,
         headers: Dict[str, str] | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool] | Unset = UNSET,
         send_at: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
@@ -537,6 +540,8 @@ class Drafts:
                         "forward_attachments": forward_attachments,
                         "attachments": attachments,
                         "headers": headers,
+                        "tags": tags,
+                        "metadata": metadata,
                         "send_at": send_at,
                     }
                 ),
@@ -784,6 +789,8 @@ class Drafts:
         add_attachments: List[DraftAttachmentInput] | Unset = UNSET,
         remove_attachments: List[str] | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool | None] | Unset = UNSET,
         send_at: str | None | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Draft:
@@ -811,6 +818,8 @@ class Drafts:
                         "add_attachments": add_attachments,
                         "remove_attachments": remove_attachments,
                         "headers": headers,
+                        "tags": tags,
+                        "metadata": metadata,
                         "send_at": send_at,
                     }
                 ),
@@ -888,6 +897,7 @@ class Identities:
         domain: str | None | Unset = UNSET,
         local_part: str | Unset = UNSET,
         client_id: str | Unset = UNSET,
+        metadata: Dict[str, str | float | bool] | Unset = UNSET,
         draft_approval: Literal["none", "required"] | Unset = UNSET,
         inbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         outbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
@@ -913,6 +923,7 @@ class Identities:
                         "domain": domain,
                         "local_part": local_part,
                         "client_id": client_id,
+                        "metadata": metadata,
                         "draft_approval": draft_approval,
                         "inbound_mode": inbound_mode,
                         "outbound_mode": outbound_mode,
@@ -962,12 +973,13 @@ class Identities:
     async def list(
         self,
         *,
+        metadata: str | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ListIdentitiesReply:
         """Returns one page of identities, newest first. An agent key gets a list with its own
-        identity.
+        identity. `metadata=key:value` selects by a key of the metadata.
         """
         return await self._connection.request(
             Request[ListIdentitiesReply](
@@ -975,6 +987,7 @@ class Identities:
                 "/identities",
                 query=given(
                     {
+                        "metadata": metadata,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -997,6 +1010,7 @@ class Identities:
         outbound_guard: Literal["off", "flag", "hold"] | Unset = UNSET,
         outbound_guard_patterns: List[str] | Unset = UNSET,
         wake_limit: UpdateIdentityWakeLimit | None | Unset = UNSET,
+        metadata: Dict[str, str | float | bool | None] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Identity:
         """Changes the given fields and keeps the others. With `draft_approval: required`, the key
@@ -1004,8 +1018,9 @@ class Identities:
         sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges
         mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing
         mail for secrets and flags the message or holds it for approval. `sending_limits` limit
-        what the agent sends. Moving a mailbox with `custom_domain_id` changes its address, and
-        mail to the old address is refused.
+        what the agent sends. `metadata` sets the keys that you give and deletes those with
+        `null`. Moving a mailbox with `custom_domain_id` changes its address, and mail to the
+        old address is refused.
         """
         return await self._connection.request(
             Request[Identity](
@@ -1023,6 +1038,7 @@ class Identities:
                         "outbound_guard": outbound_guard,
                         "outbound_guard_patterns": outbound_guard_patterns,
                         "wake_limit": wake_limit,
+                        "metadata": metadata,
                     }
                 ),
                 timeout=request_timeout,
@@ -1348,6 +1364,8 @@ class Mail:
         attachments: List[AttachmentInput] | Unset = UNSET,
         headers: Dict[str, str] | Unset = UNSET,
         automatic: bool | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool] | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> QueuedMessage:
@@ -1378,6 +1396,8 @@ class Mail:
                         "attachments": attachments,
                         "headers": headers,
                         "automatic": automatic,
+                        "tags": tags,
+                        "metadata": metadata,
                     }
                 ),
                 is_keyed=True,
@@ -1426,6 +1446,8 @@ class Mail:
         labels: List[str] | Unset = UNSET,
         add_labels: List[str] | Unset = UNSET,
         remove_labels: List[str] | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool | None] | Unset = UNSET,
         is_trashed: bool | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> UpdatedMessages:
@@ -1446,6 +1468,8 @@ class Mail:
                         "labels": labels,
                         "add_labels": add_labels,
                         "remove_labels": remove_labels,
+                        "tags": tags,
+                        "metadata": metadata,
                         "is_trashed": is_trashed,
                     }
                 ),
@@ -1747,6 +1771,8 @@ class Messages:
         forward_attachments: bool | Unset = UNSET,
         attachments: List[AttachmentInput] | Unset = UNSET,
         headers: Dict[str, str] | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool] | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> SentReply:
@@ -1771,6 +1797,8 @@ class Messages:
                         "forward_attachments": forward_attachments,
                         "attachments": attachments,
                         "headers": headers,
+                        "tags": tags,
+                        "metadata": metadata,
                     }
                 ),
                 is_keyed=True,
@@ -1818,6 +1846,8 @@ class Messages:
         after: str | Unset = UNSET,
         before: str | Unset = UNSET,
         thread_id: str | Unset = UNSET,
+        tag: str | Unset = UNSET,
+        metadata: str | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -1847,6 +1877,8 @@ class Messages:
                         "after": after,
                         "before": before,
                         "thread_id": thread_id,
+                        "tag": tag,
+                        "metadata": metadata,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -1911,6 +1943,8 @@ class Messages:
         attachments: List[ReplyAttachmentInput] | Unset = UNSET,
         headers: Dict[str, str] | Unset = UNSET,
         automatic: bool | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool] | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> SentReply:
@@ -1936,6 +1970,8 @@ class Messages:
                         "attachments": attachments,
                         "headers": headers,
                         "automatic": automatic,
+                        "tags": tags,
+                        "metadata": metadata,
                     }
                 ),
                 is_keyed=True,
@@ -1968,6 +2004,8 @@ class Messages:
         email_address: str,
         *,
         q: str,
+        tag: str | Unset = UNSET,
+        metadata: str | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -1984,6 +2022,8 @@ class Messages:
                 query=given(
                     {
                         "q": q,
+                        "tag": tag,
+                        "metadata": metadata,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -2008,6 +2048,8 @@ class Messages:
         attachments: List[AttachmentInput] | Unset = UNSET,
         headers: Dict[str, str] | Unset = UNSET,
         automatic: bool | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool] | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> QueuedMessage:
@@ -2032,6 +2074,8 @@ class Messages:
                         "attachments": attachments,
                         "headers": headers,
                         "automatic": automatic,
+                        "tags": tags,
+                        "metadata": metadata,
                     }
                 ),
                 is_keyed=True,
@@ -2072,10 +2116,13 @@ class Messages:
         labels: List[str] | Unset = UNSET,
         add_labels: List[str] | Unset = UNSET,
         remove_labels: List[str] | Unset = UNSET,
+        tags: List[Tag] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool | None] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> MessageFlags:
-        """Marks a message as read or starred, and changes its labels. `labels` replaces all
-        labels. `add_labels` and `remove_labels` change some of them.
+        """Marks a message as read or starred, and changes its labels, tags and metadata. `labels`
+        replaces all labels. `add_labels` and `remove_labels` change some of them. `tags`
+        replaces all tags. `metadata` sets the keys that you give and deletes those with `null`.
         """
         return await self._connection.request(
             Request[MessageFlags](
@@ -2088,6 +2135,8 @@ class Messages:
                         "labels": labels,
                         "add_labels": add_labels,
                         "remove_labels": remove_labels,
+                        "tags": tags,
+                        "metadata": metadata,
                     }
                 ),
                 timeout=request_timeout,
@@ -2942,6 +2991,7 @@ class Threads:
         *,
         folder: Literal["inbox", "archive", "spam", "trash", "sent", "scheduled"] | Unset = UNSET,
         label: str | Unset = UNSET,
+        metadata: str | Unset = UNSET,
         is_unread: bool | Unset = UNSET,
         participant: str | Unset = UNSET,
         subject: str | Unset = UNSET,
@@ -2963,6 +3013,7 @@ class Threads:
                     {
                         "folder": folder,
                         "label": label,
+                        "metadata": metadata,
                         "is_unread": is_unread,
                         "participant": participant,
                         "subject": subject,
@@ -2983,6 +3034,7 @@ class Threads:
         agent: str | Unset = UNSET,
         folder: Literal["inbox", "archive", "spam", "trash", "sent", "scheduled"] | Unset = UNSET,
         label: str | Unset = UNSET,
+        metadata: str | Unset = UNSET,
         is_unread: bool | Unset = UNSET,
         participant: str | Unset = UNSET,
         subject: str | Unset = UNSET,
@@ -3010,6 +3062,7 @@ class Threads:
                         "agent": agent,
                         "folder": folder,
                         "label": label,
+                        "metadata": metadata,
                         "is_unread": is_unread,
                         "participant": participant,
                         "subject": subject,
@@ -3053,11 +3106,13 @@ class Threads:
         labels: List[str] | Unset = UNSET,
         add_labels: List[str] | Unset = UNSET,
         remove_labels: List[str] | Unset = UNSET,
+        metadata: Dict[str, str | float | bool | None] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Thread:
         """Moves a thread to `inbox`, `archive`, `spam` or `trash`, marks its messages as read or
-        unread, and changes its labels. The labels of a thread are its own, beside the labels of
-        its messages. An answer that arrives takes a thread from the archive to the inbox.
+        unread, and changes its labels and metadata. `metadata` sets the keys that you give and
+        deletes those with `null`. The labels of a thread are its own, beside the labels of its
+        messages. An answer that arrives takes a thread from the archive to the inbox.
         """
         return await self._connection.request(
             Request[Thread](
@@ -3070,6 +3125,7 @@ class Threads:
                         "labels": labels,
                         "add_labels": add_labels,
                         "remove_labels": remove_labels,
+                        "metadata": metadata,
                     }
                 ),
                 timeout=request_timeout,
