@@ -1,6 +1,6 @@
 // Common options of commands that write mail, for recipients, text, attachments and the idempotency key.
 import { basename, extname } from 'node:path'
-import { type Context, type Option, several, text, type Values } from './command.ts'
+import { type Context, count, type Option, several, text, type Values } from './command.ts'
 import { readBytes } from './files.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -91,4 +91,15 @@ export async function readAttachments(values: Values): Promise<{ attachments?: A
 export function keyed(values: Values): { idempotencyKey?: string } {
   const idempotencyKey = text(values, 'idempotency-key')
   return idempotencyKey === undefined ? {} : { idempotencyKey }
+}
+
+/** Options of commands on one version of a draft. */
+export const versionOption: Record<string, Option> = {
+  version: { type: 'string', value: 'N', about: 'Fail unless this is the current version.' },
+}
+
+/** The given version. */
+export const atVersion = (values: Values): { version?: number } => {
+  const version = count(values, 'version')
+  return version === undefined ? {} : { version }
 }

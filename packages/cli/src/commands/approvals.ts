@@ -1,9 +1,10 @@
 // approvals list|request|link|unlink, for drafts that wait for a person. drafts send and drafts reject decide on them.
 import { type Command, listOptions, listQuery, text } from '../command.ts'
+import { atVersion, versionOption } from '../mail-body.ts'
 import { mailboxOptions } from '../mailbox.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
-import { atVersion, locateDraft, versionOption } from './drafts.ts'
+import { locateDraft } from './drafts.ts'
 
 export const approvalCommands: Command[] = [
   {

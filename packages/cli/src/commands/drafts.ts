@@ -2,7 +2,7 @@
 import type { Draft } from '@callsign/sdk'
 import { type Command, type Context, clientIdOption, count, type Option, readClientId, several, text, type Values } from '../command.ts'
 import { reportSent } from '../delivery-report.ts'
-import { bodyOptions, keyed, keyOption, readBody, recipientOptions } from '../mail-body.ts'
+import { atVersion, bodyOptions, keyed, keyOption, readBody, recipientOptions, versionOption } from '../mail-body.ts'
 import { chooseMailbox, locate, mailboxOptions } from '../mailbox.ts'
 import { markChangeOptions, markOptions, readMarkChange, readMarks } from '../marks.ts'
 import { table } from '../output.ts'
@@ -14,10 +14,6 @@ const fieldOptions: Record<string, Option> = {
   subject: { type: 'string', value: 'TEXT', about: 'The subject.' },
   ...bodyOptions,
   at: { type: 'string', value: 'TIME', about: 'Schedule sending for this time, such as 2027-01-31T09:00:00+01:00.' },
-}
-
-export const versionOption: Record<string, Option> = {
-  version: { type: 'string', value: 'N', about: 'Fail unless this is the current version.' },
 }
 
 /** The values of --clear with the field names of the API. */
@@ -48,11 +44,6 @@ function readCleared(values: Values, set: Fields): { [Name in keyof Fields]?: nu
     cleared[name] = null
   }
   return cleared
-}
-
-export const atVersion = (values: Values): { version?: number } => {
-  const version = count(values, 'version')
-  return version === undefined ? {} : { version }
 }
 
 /** Puts a value on one line, because line breaks could imitate further fields. */
