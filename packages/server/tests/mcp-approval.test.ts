@@ -155,6 +155,20 @@ describe('a client that forges an approval', () => {
     expect(after.data).toHaveLength(before + 1)
   })
 
+  test('is asked again without an answer to the question, and answers to other questions are not read', async () => {
+    const first = await raw(asking, { name: 'mail_send', arguments: { ...message, subject: 'Asked twice' } })
+    const { requestState } = first.result
+    for (const inputResponses of [{ other: accepted.approve }, { approve: 12345 }, { approve: { roots: [] } }, {}]) {
+      const { result } = await raw(asking, { name: 'mail_send', arguments: message, inputResponses, requestState })
+      expect(result).toMatchObject({ resultType: 'input_required', inputRequests: first.result.inputRequests })
+    }
+    const extra = { ...accepted, other: { action: 'decline' } }
+    const sent = await raw(asking, { name: 'mail_send', arguments: message, inputResponses: extra, requestState })
+    expect(sent.result.structuredContent.state).toBe('queued')
+    const gone = await raw(asking, { name: 'mail_send', arguments: message, inputResponses: {}, requestState })
+    expect(gone.result.isError).toBe(true)
+  })
+
   test('sends nothing when the draft was changed after it was shown', async () => {
     const { result } = await raw(asking, { name: 'mail_send', arguments: { ...message, subject: 'Shown' } })
     const draft = (await drafts()).find(({ subject }: Json) => subject === 'Shown')

@@ -89,9 +89,11 @@ async function decide(
   { agent, draftId, version }: Shown,
   caller: McpCaller & { approval: Approval },
   context: ServerContext,
-): Promise<ToolResult> {
+): Promise<ToolResult | InputRequiredResult> {
   const answer = inputResponse(context.mcpReq.inputResponses, question)
-  const action = answer.kind === 'elicit' ? answer.action : 'cancel'
+  // The client sent no answer to this question, so the person has not seen it.
+  if (answer.kind !== 'elicit') return ask(agent, draftId, caller, context)
+  const { action } = answer
   const { call } = caller.approval
   if (action === 'accept') {
     const chosen = caller.agents?.length === 1 ? {} : { agent }

@@ -87,7 +87,7 @@ const everyClass = statusClasses.map((name) => Number(name[0]))
 export function readFilter({ method, path, status_class, key_id, after, before }: QueryOf<typeof listRequests>): RequestFilter {
   if (path !== undefined && !path.startsWith('/')) throw invalid('/path', 'path must begin with /, such as /api/v1/mailboxes')
   const matching = operations.filter((one) => (method === undefined || one.method === method) && one.path.startsWith(path ?? '/'))
-  const isNarrow = method !== undefined || path !== undefined || status_class !== undefined
+  const isNarrow = method !== undefined || path !== undefined || status_class !== undefined || key_id !== undefined
   return {
     places: isNarrow
       ? { operations: matching.map(({ id }) => id), statusClasses: status_class === undefined ? everyClass : [Number(status_class[0])] }

@@ -29,32 +29,46 @@ function setUp(write: (entries: RequestEntry[]) => Promise<void>) {
   return { recorder, dropped }
 }
 
-test('writes what was noted in groups of at most 1,000, in order', async () => {
+test('writes what was noted in one group, in order', async () => {
   const groups: string[][] = []
   const { recorder, dropped } = setUp(async (entries) => void groups.push(entries.map(({ id }) => id)))
-  const ids = Array.from({ length: 2300 }, (_, index) => `req_${index}`)
+  const ids = Array.from({ length: 230 }, (_, index) => `req_${index}`)
   for (const id of ids) recorder.note(seen(id))
   expect(groups).toEqual([])
   await recorder.flush()
-  expect([groups.map((group) => group.length), groups.flat()]).toEqual([[1000, 1000, 300], ids])
-  expect(await dropped()).toBe(0)
+  expect([groups, await dropped()]).toEqual([[ids], 0])
 })
 
-test('notes without waiting while a write hangs, up to 20,000 entries, and counts those that it drops', async () => {
+test('takes 500 entries per interval, at most 250 of them successful reads, and counts those that it drops', async () => {
+  const written: string[] = []
+  const { recorder, dropped } = setUp(async (entries) => void written.push(...entries.map(({ id }) => id)))
+  for (let index = 0; index < 400; index++) recorder.note(seen(`read_${index}`))
+  for (let index = 0; index < 300; index++)
+    recorder.note(seen(`other_${index}`, index % 2 ? { status: 404 } : { operation: operationOf('sendMail') }))
+  await recorder.flush()
+  expect([written.length, written.filter((id) => id.startsWith('other')).length]).toEqual([500, 250])
+  expect(await dropped()).toBe(200)
+  recorder.note(seen('read_later'))
+  await recorder.flush()
+  expect(written.at(-1)).toBe('read_later')
+})
+
+test('notes without waiting while a write hangs, up to 20,000 entries', async () => {
   const hanging = Promise.withResolvers<void>()
   const written: string[] = []
   const { recorder, dropped } = setUp(async (entries) => {
     await hanging.promise
     written.push(...entries.map(({ id }) => id))
   })
-  recorder.note(seen('req_first'))
-  const flushed = recorder.flush()
-  for (let index = 0; index < 20_050; index++) recorder.note(seen(`req_${index}`))
-  expect(await dropped()).toBe(51)
+  const flushes: Promise<void>[] = []
+  for (let index = 0; index < 20_050; index++) {
+    recorder.note(seen(`req_${index}`))
+    if (index % 250 === 249) flushes.push(recorder.flush())
+  }
+  expect(await dropped()).toBe(50)
   hanging.resolve()
-  await flushed
-  await recorder.flush()
-  expect([written.length, written[0], written.at(-1)]).toEqual([20_000, 'req_first', 'req_19998'])
+  await Promise.all(flushes)
+  expect([written.length, written[0], written.at(-1)]).toEqual([20_000, 'req_0', 'req_19999'])
 })
 
 test('drops and counts a group that cannot be written, and goes on with the next', async () => {

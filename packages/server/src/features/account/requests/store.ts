@@ -45,7 +45,7 @@ export async function listRequests(sql: Sql, organizationId: string, filter: Req
         ORDER BY found.id DESC LIMIT $4`
     : newest('')
   const { rows } = await sql.query<RequestRow>({
-    text: `SELECT ${columns} FROM (${ids}) AS page JOIN api_requests r ON r.id = page.id JOIN api_keys k ON k.id = r.key_id ORDER BY r.id DESC`,
+    text: `SELECT ${columns} FROM (${ids}) AS page JOIN api_requests r ON r.organization_id = $1 AND r.id = page.id JOIN api_keys k ON k.id = r.key_id ORDER BY r.id DESC`,
     values,
   })
   return rows
@@ -66,10 +66,11 @@ export async function findRequest(sql: Sql, organizationId: string, id: string):
   return rows[0] ?? null
 }
 
-/** Deletes up to `max` requests from before this time, the oldest first. Returns their number. */
+/** Deletes up to `max` requests from before this time, the oldest of each organization first. Returns their number. */
 export async function sweepRequests(sql: Sql, olderThan: Date, max: number): Promise<number> {
   const { rowCount } = await sql.query({
-    text: 'DELETE FROM api_requests WHERE id IN (SELECT id FROM api_requests WHERE id < $1 ORDER BY id LIMIT $2)',
+    text: `DELETE FROM api_requests WHERE (organization_id, id) IN (SELECT o.id, old.id FROM organizations o
+      CROSS JOIN LATERAL (SELECT r.id FROM api_requests r WHERE r.organization_id = o.id AND r.id < $1 ORDER BY r.id LIMIT $2) AS old LIMIT $2)`,
     values: [firstId('request', olderThan.getTime()), max],
   })
   return rowCount
