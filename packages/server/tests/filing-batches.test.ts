@@ -22,6 +22,7 @@ type Mail = { id: string; inReplyTo?: string; subject?: string; bytes?: string; 
 
 const filingOf = ({ id, inReplyTo, subject = id, bytes, status = 'received' }: Mail): Filing => ({
   message: { ...template, id: newId('message'), rfc_message_id: `<${id}@example.org>`, subject, status, raw_id: newId('raw') },
+  owner: { handle: 'ann', address: 'ann@agents.localhost' },
   thread: { references: { inReplyTo: inReplyTo ? [`<${inReplyTo}@example.org>`] : [], references: [] } },
   attachments: [],
   recipients: [],

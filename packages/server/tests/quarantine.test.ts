@@ -14,6 +14,8 @@ const addRule = (handle: string, rule: Record<string, unknown>) =>
   harness.expectApi(201, 'POST', `/identities/${handle}/mail-rules`, { body: { direction: 'inbound', action: 'block', ...rule } })
 const quarantined = async (handle: string): Promise<Json[]> => (await get(`/mailboxes/${handle}/messages?status=quarantined`)).data
 const held = (handle: string, subject: string): Promise<Json> => harness.waitForMail(handle, subject, 'quarantined')
+/** A message without its link, which is signed again each second. */
+const lasting = ({ raw_url: _link, ...rest }: Json): Json => rest
 const release = (handle: string, id: string) => harness.expectApi(200, 'POST', `/mailboxes/${handle}/messages/${id}/release`)
 const subjects = (list: Json[]): string[] => list.map((one) => one.subject)
 
@@ -105,7 +107,7 @@ describe('a message that a rule blocks', () => {
       ])
     }
     const scoped = await harness.agentKey('ann', { scopes: ['quarantine:read'] })
-    expect(await harness.expectApi(200, 'GET', path, { key: scoped })).toEqual(message)
+    expect(lasting(await harness.expectApi(200, 'GET', path, { key: scoped }))).toEqual(lasting(message))
     expect((await harness.api('GET', `${path}/raw`, { key: scoped })).status).toBe(200)
     const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ann/messages?status=quarantined', { key: scoped })
     expect(data.map((one: Json) => one.id)).toEqual([message.id])
@@ -154,7 +156,11 @@ describe('a message that a rule blocks', () => {
     expect([thread.message_count, subjects(thread.messages)]).toEqual([1, one])
     expect(await quarantined('ann')).toEqual([])
     // The decision stays recorded, with the release beside it.
-    expect(await harness.getMessage('ann', message.id)).toEqual({ ...message, status: 'received', released_at: first.released_at })
+    expect(lasting(await harness.getMessage('ann', message.id))).toEqual({
+      ...lasting(message),
+      status: 'received',
+      released_at: first.released_at,
+    })
     const { data } = await get('/events?types=email.quarantined,email.received')
     expect(data.slice(-2).map((event: Json) => [event.data.status, event.data.guardrail.decision])).toEqual([
       ['quarantined', 'quarantined'],
@@ -168,7 +174,7 @@ describe('a message that a rule blocks', () => {
     const sent = await harness.send('ann', 'x@example.com')
     const before = await harness.waitForStatus('ann', sent.id, 'sent')
     expect(await release('ann', sent.id)).toEqual({ id: sent.id, thread_id: sent.thread_id, status: 'sent', released_at: null })
-    expect(await harness.getMessage('ann', sent.id)).toEqual(before)
+    expect(lasting(await harness.getMessage('ann', sent.id))).toEqual(lasting(before))
   })
 
   test('can be deleted, by the agent too, and no count is off', async () => {

@@ -122,28 +122,34 @@ test('counts are exact with 16 concurrent senders on two server processes', asyn
 
 test('a transaction that is rolled back counts nothing', async () => {
   await harness.createAgent('undone')
-  const { id } = await harness.send('undone', 'x@example.com')
+  const { organization_id: organizationId } = await harness.expectApi(200, 'GET', '/me')
   const before = await countsOf('?agent_handle=undone')
   const failed = harness.db.transact(async (tx) => {
-    await countMail(tx, [{ messageId: id, name: 'received', at: new Date() }])
+    await countMail(tx, [{ organizationId, handle: 'undone', domain: 'agents.localhost', name: 'received', at: new Date() }])
     throw new Error('undo')
   })
   await expect(failed).rejects.toThrow('undo')
-  expect((await countsOf('?agent_handle=undone')).received).toBe(before.received)
+  expect(await countsOf('?agent_handle=undone')).toEqual(before)
 })
 
 describe('days', () => {
+  const handles = ['day_a', 'day_b', 'day_c']
   const days = ['2026-02-28', '2026-03-01', '2026-03-02']
   beforeAll(async () => {
-    for (const handle of ['day_a', 'day_b', 'day_c']) await harness.createAgent(handle)
-    const ids = await Promise.all(['day_a', 'day_b', 'day_c'].map(async (handle) => (await harness.send(handle, 'x@example.com')).id))
+    for (const handle of handles) {
+      await harness.createAgent(handle)
+      await harness.send(handle, 'x@example.com')
+    }
+    const { organization_id: organizationId } = await harness.expectApi(200, 'GET', '/me')
     await harness.db.transact(async (tx) => {
       // The time zone of a connection does not move the days.
       await tx.query({ text: `SET LOCAL timezone = 'Pacific/Kiritimati'` })
       const times = ['2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00.000Z', '2026-03-01T23:59:59.999Z', '2026-03-02T00:00:00.000Z']
       await countMail(
         tx,
-        ids.flatMap((messageId) => times.map((time) => ({ messageId, name: 'failed' as const, at: new Date(time) }))),
+        handles.flatMap((handle) =>
+          times.map((time) => ({ organizationId, handle, domain: 'agents.localhost', name: 'failed' as const, at: new Date(time) })),
+        ),
       )
     })
   })

@@ -73,6 +73,7 @@ export function toFiling(owner: MailboxOwner, received: Received) {
   }
   return {
     message,
+    owner,
     thread: { references: { inReplyTo: parsed.inReplyTo, references: parsed.references } },
     attachments: parsed.attachments.map(toAttachment),
     recipients: [],

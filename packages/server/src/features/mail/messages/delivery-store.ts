@@ -73,8 +73,8 @@ export type RecipientChange = {
 /** The most entries of a recipient's log. */
 const logMax = 50
 
-/** Changes to recipients of one message, and the status of the message before and after them. */
-export type DeliveryChange = { messageId: string; changes: RecipientChange[]; from: RecipientStatus; status: RecipientStatus }
+/** Changes to recipients of one message, and the message's resulting status. */
+export type DeliveryChange = { messageId: string; changes: RecipientChange[]; status: RecipientStatus }
 
 /** Writes changes to recipients, and the statuses of their messages. Each message may occur once. */
 export async function updateDeliveries(sql: Sql, deliveries: DeliveryChange[], at: Date): Promise<void> {

@@ -2,6 +2,7 @@
 import { newId } from '../../../core/ids.ts'
 import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
+import { countedOf } from '../usage/model.ts'
 import { countMail } from '../usage/operations.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
@@ -14,6 +15,8 @@ import { type KnownReferences, lookupOrder, placeInThread, placeQuarantined, typ
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
 export type Filing = {
   message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'>
+  /** The agent of the mailbox, whose messages are counted. */
+  owner: { handle: string; address: string }
   thread:
     | { known: { threadId: string; isNew: boolean; inReplyToMessageId: string | null } }
     | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
@@ -182,7 +185,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
     store.addToCounts(tx, countsOf(rows), Math.floor(Math.random() * shards)),
     countMail(
       tx,
-      rows.map((row) => ({ messageId: row.id, name: row.status, at: row.created_at })),
+      placed.map(({ filing: { message, owner } }) => countedOf(message, owner, message.status, message.created_at)),
     ),
     beside(),
   ])
@@ -269,7 +272,7 @@ function countsOf(rows: MessageRow[]) {
  * Files a message that is released from quarantine. It becomes visible in its thread and is counted, and its references become valid.
  * The thread may then be joined into the thread that it answers. Returns its thread.
  */
-export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
+export async function fileReleased(tx: Tx, row: MessageRow, owner: Filing['owner']): Promise<string> {
   const keys: ThreadKeys = {
     mailboxId: row.mailbox_id,
     messageId: row.rfc_message_id,
@@ -292,9 +295,6 @@ export async function fileReleased(tx: Tx, row: MessageRow): Promise<string> {
     isQuarantined: false,
   }))
   if (!(await referenceStore.insertReferences(tx, references))) throw new TryAgain(sharedReference)
-  await Promise.all([
-    store.addToCounts(tx, countsOf([row]), 0),
-    countMail(tx, [{ messageId: row.id, name: 'received', at: row.released_at ?? row.updated_at }]),
-  ])
+  await Promise.all([store.addToCounts(tx, countsOf([row]), 0), countMail(tx, [countedOf(row, owner, 'received', row.updated_at)])])
   return threadId
 }

@@ -15,7 +15,6 @@ import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import { countMail } from '../usage/operations.ts'
 import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
@@ -176,7 +175,8 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     async releaseMessage(call, mailbox, id) {
-      const { mailboxId, organizationId, identityId } = await identities.requireMailbox(call.caller, mailbox)
+      const owner = await identities.requireMailbox(call.caller, mailbox)
+      const { mailboxId, organizationId, identityId } = owner
       await findInMailbox(call.caller, mailbox, id)
       return call.transact(async (tx) => {
         const seen = await lockMessage(tx, mailboxId, id)
@@ -189,7 +189,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         })
         if (seen.status !== 'quarantined') return view({ ...seen, thread_id: seen.thread.id })
         const row = await store.releaseMessage(tx, id, now())
-        const threadId = await fileReleased(tx, row)
+        const threadId = await fileReleased(tx, row, owner)
         await emit(tx, [{ type: 'email.received', organizationId, identityId, subjectId: id }])
         await accounts.audit(tx, organizationId, actorOf(call), 'message.released', id)
         return view({ ...row, thread_id: threadId })
@@ -256,18 +256,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     findMessage: (id) => loadMessage(id),
     findRecipients: async (messageId) => (await loadRecipients(messageId)) ?? [],
     lockRecipients: deliveryStore.lockRecipients,
-
-    async updateDeliveries(tx, deliveries, at) {
-      const moved = deliveries.filter(({ from, status }) => from !== status)
-      await Promise.all([
-        deliveryStore.updateDeliveries(tx, deliveries, at),
-        countMail(
-          tx,
-          moved.map(({ messageId, status }) => ({ messageId, name: status, at })),
-        ),
-      ])
-    },
-
+    updateDeliveries: deliveryStore.updateDeliveries,
     findExchange: (exchange, sql = db) => deliveryStore.findExchange(sql, exchange),
 
     async describe(ids) {

@@ -10,6 +10,8 @@ import type { InboundMail, Prepared } from '../inbound/operations.ts'
 import { type MessageRow, type RecipientRow, worstStatus } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
+import { countedOf } from '../usage/model.ts'
+import { countMail } from '../usage/operations.ts'
 import { type Attempt, type Change, changeOf, eventsOf, suppressionsOf } from './attempt.ts'
 
 type Parts = {
@@ -63,6 +65,10 @@ export function createCommitResults({ db, messages, inboundMail, suppressions, e
         results.map((result) => result.delivery),
         now(),
       ),
+      countMail(
+        tx,
+        results.flatMap((result) => result.counted),
+      ),
       emit(
         tx,
         results.flatMap((result) => result.events),
@@ -88,7 +94,12 @@ export function createCommitResults({ db, messages, inboundMail, suppressions, e
     const fresh = new Map([...statuses].filter(([position, status]) => before.get(position)?.status !== status))
     const status = worstStatus(current.map((recipient) => statuses.get(recipient.position) ?? recipient.status))
     return {
-      delivery: { messageId: row.id, changes, from: worstStatus(current.map((recipient) => recipient.status)), status },
+      delivery: { messageId: row.id, changes, status },
+      // The recipients are locked, so each change of the message's status is counted once.
+      counted:
+        sender && current.length > 0 && status !== worstStatus(current.map((recipient) => recipient.status))
+          ? [countedOf(row, sender, status, at)]
+          : [],
       events: eventsOf(row, sender?.identityId ?? null, attempts, fresh),
     }
   }

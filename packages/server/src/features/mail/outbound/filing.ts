@@ -66,6 +66,7 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, f
   }
   return {
     message,
+    owner,
     thread: { known: { threadId, isNew: outgoing.threadId === null, inReplyToMessageId: outgoing.parent?.id ?? null } },
     attachments: outgoing.attachments.map((row, position) => ({ ...row, position })),
     recipients: rows,

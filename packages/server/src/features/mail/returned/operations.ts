@@ -11,6 +11,7 @@ import { type LogEntry, type MessageRow, marksOf, moved, type RecipientRow, wors
 import type { Messages } from '../messages/operations.ts'
 import type { ReturnAddressee, ReturnPaths } from '../outbound/model.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
+import { countedOf } from '../usage/model.ts'
 import { countMail } from '../usage/operations.ts'
 
 /** Mail to return paths: bounces, delivery reports and complaints. */
@@ -111,12 +112,16 @@ export function createReturnedMail({
         entry,
       }
       const worst = worstStatus(current.map((one) => (one === recipient ? status : one.status)))
-      await messages.updateDeliveries(
-        tx,
-        [{ messageId: row.id, changes: [change], from: worstStatus(current.map((one) => one.status)), status: worst }],
-        at,
-      )
-      if (report.kind === 'complaint') await countMail(tx, [{ messageId: row.id, name: 'complained', at }])
+      await messages.updateDeliveries(tx, [{ messageId: row.id, changes: [change], status: worst }], at)
+      const counts = [
+        ...(worst === worstStatus(current.map((one) => one.status)) ? [] : [worst]),
+        ...(report.kind === 'complaint' ? (['complained'] as const) : []),
+      ]
+      if (owner)
+        await countMail(
+          tx,
+          counts.map((name) => countedOf(row, owner, name, at)),
+        )
       const types = [
         ...(hasMoved ? [eventTypes[status as keyof typeof eventTypes]] : []),
         ...(report.kind === 'complaint' ? [complained] : []),

@@ -1,12 +1,40 @@
 // The rows of counted mail, and the range of days of a list.
 import type { QueryOf } from '@callsign/contract/operation'
 import { type listUsage, type UsageCount, type UsageDay, type UsageSubject, usageCounts } from '@callsign/contract/usage'
+import { addressDomain } from '@callsign/mail/mime/addresses'
 import { nowMs } from '../../../core/clock.ts'
 import { toDomainName } from '../../../core/domain-name.ts'
 import { invalid } from '../../../core/errors.ts'
 
 /** A message that reached a status, or a complaint about it. */
-export type Counted = { messageId: string; name: UsageCount; at: Date }
+export type Counted = { organizationId: string; handle: string; domain: string; name: UsageCount; at: Date }
+
+type Counting = { organization_id: string; direction: 'inbound' | 'outbound'; from_address: string; envelope_to: string | null }
+
+/** The count of a message of this owner. The domain is that of the agent's address. */
+export function countedOf(message: Counting, owner: { handle: string; address: string }, name: UsageCount, at: Date): Counted {
+  const own = message.direction === 'outbound' ? message.from_address : message.envelope_to
+  return { organizationId: message.organization_id, handle: owner.handle, domain: addressDomain(own ?? owner.address), name, at }
+}
+
+/** An addition to the counts of one subject. */
+export type Increment = { organizationId: string; kind: UsageSubject; subject: string; day: string; name: UsageCount; count: number }
+
+/** The additions of messages to the counts of their organizations, agents and domains, in the order in which rows are locked. */
+export function incrementsOf(counted: Counted[]): Increment[] {
+  const increments = new Map<string, Increment>()
+  for (const { organizationId, handle, domain, name, at } of counted) {
+    const subjects = { organization: '', agent: handle, domain: domain.toLowerCase() }
+    for (const [kind, subject] of Object.entries(subjects) as [UsageSubject, string][]) {
+      // No count is worth a message, so an address without a domain is not an error.
+      if (subject === '' && kind !== 'organization') continue
+      const one = { organizationId, kind, subject, day: dateOf(at.getTime()), name }
+      const key = Object.values(one).join(' ')
+      increments.set(key, { ...one, count: (increments.get(key)?.count ?? 0) + 1 })
+    }
+  }
+  return [...increments].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, increment]) => increment)
+}
 
 /** The counts of one day. `subject` is a handle or a domain, and empty for the organization. */
 export type UsageRow = { date: string; subject: string } & Record<UsageCount, number>

@@ -5,7 +5,7 @@ import type { Caller } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
 import { toPage } from '../../../core/page.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
-import { type Counted, cursorOf, readRange, toUsageDay } from './model.ts'
+import { type Counted, cursorOf, incrementsOf, readRange, toUsageDay } from './model.ts'
 import * as store from './store.ts'
 
 export interface Usage {
@@ -31,5 +31,5 @@ export function createUsage(db: Database): Usage {
 
 /** Counts messages that reach a status in this transaction. Each count commits with the status. */
 export async function countMail(tx: Tx, counted: Counted[]): Promise<void> {
-  if (counted.length > 0) await store.count(tx, counted)
+  if (counted.length > 0) await store.add(tx, incrementsOf(counted))
 }

@@ -1,26 +1,27 @@
 // The SQL of counted mail.
 import { usageCounts } from '@callsign/contract/usage'
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { Counted, UsageRange, UsageRow } from './model.ts'
+import type { Increment, UsageRange, UsageRow } from './model.ts'
 
 /** Concurrent transactions run on different connections, and so add to different rows. */
 const shards = 16
 
-const conflict = '(organization_id, kind, day, subject, name, shard)'
-
-/** Counts messages of this transaction for their organization, agent and domain. The rows stay locked until the transaction ends. */
-export async function count(tx: Tx, counted: Counted[]): Promise<void> {
+/** Adds to the counts of subjects. The rows stay locked until the transaction ends. */
+export async function add(tx: Tx, increments: Increment[]): Promise<void> {
   await tx.query({
-    name: 'count-usage',
+    name: 'add-usage',
     text: `INSERT INTO usage_counts AS c (organization_id, kind, subject, day, name, shard, count)
-      SELECT m.organization_id, s.kind, s.subject, (one.at AT TIME ZONE 'UTC')::date, one.name, pg_backend_pid() % ${shards}, count(*)
-      FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS one (id, name, at)
-      JOIN messages m ON m.id = one.id JOIN mailboxes b ON b.id = m.mailbox_id JOIN identities i ON i.id = b.identity_id
-      CROSS JOIN LATERAL (VALUES ('organization', ''), ('agent', i.agent_handle), ('domain', lower(substring(
-        coalesce(CASE m.direction WHEN 'outbound' THEN m.from_address ELSE m.envelope_to END, b.address) FROM '[^@]*$')))) AS s (kind, subject)
-      GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-      ON CONFLICT ${conflict} DO UPDATE SET count = c.count + excluded.count`,
-    values: [counted.map((one) => one.messageId), counted.map((one) => one.name), counted.map((one) => one.at)],
+      SELECT organization_id, kind, subject, day, name, pg_backend_pid() % ${shards}, count
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::text[], $6::int[]) AS n (organization_id, kind, subject, day, name, count)
+      ON CONFLICT (organization_id, kind, day, subject, name, shard) DO UPDATE SET count = c.count + excluded.count`,
+    values: [
+      increments.map((one) => one.organizationId),
+      increments.map((one) => one.kind),
+      increments.map((one) => one.subject),
+      increments.map((one) => one.day),
+      increments.map((one) => one.name),
+      increments.map((one) => one.count),
+    ],
   })
 }
 
