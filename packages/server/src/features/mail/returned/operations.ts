@@ -113,15 +113,10 @@ export function createReturnedMail({
       }
       const worst = worstStatus(current.map((one) => (one === recipient ? status : one.status)))
       await messages.updateDeliveries(tx, [{ messageId: row.id, changes: [change], status: worst }], at)
-      const counts = [
-        ...(worst === worstStatus(current.map((one) => one.status)) ? [] : [worst]),
-        ...(report.kind === 'complaint' ? (['complained'] as const) : []),
-      ]
-      if (owner)
-        await countMail(
-          tx,
-          counts.map((name) => countedOf(row, owner, name, at)),
-        )
+      const hasMessageMoved = worst !== worstStatus(current.map((one) => one.status))
+      const counts = [...(hasMessageMoved ? [worst] : []), ...(report.kind === 'complaint' ? (['complained'] as const) : [])]
+      const counted = owner ? counts.map((name) => countedOf(row, owner, name, at)) : []
+      await countMail(tx, counted)
       const types = [
         ...(hasMoved ? [eventTypes[status as keyof typeof eventTypes]] : []),
         ...(report.kind === 'complaint' ? [complained] : []),
