@@ -369,7 +369,7 @@ describe('the inbox', () => {
     await press('Escape')
   })
 
-  test('moves a message to the trash and back, and shows archived threads', { timeout: 60_000 }, async () => {
+  test('moves a message to the trash and back, and a thread to the archive, which the inbox leaves out', { timeout: 60_000 }, async () => {
     const subject = 'Feedback on the last call'
     await page.goto('/console/inbox?mailbox=support')
     await page.getByRole('link', { name: new RegExp(subject) }).click()
@@ -385,9 +385,17 @@ describe('the inbox', () => {
     await picture('trash')
     await page.getByRole('button', { name: 'Restore' }).click()
     await page.getByText('No threads here').waitFor()
-    const { data } = await world.expectApi(200, 'GET', '/threads?agent=support&folder=inbox')
+    await page.goto('/console/inbox?mailbox=support')
+    await page.getByRole('link', { name: new RegExp(subject) }).click()
+    await page.getByRole('button', { name: 'Archive the thread' }).click()
+    await page.getByText('Archived').waitFor()
+    const { data } = await world.expectApi(200, 'GET', '/threads?agent=support&folder=archive')
     const thread = data.find((one: { subject: string }) => one.subject === subject)
-    await world.expectApi(200, 'PATCH', `/threads/${thread.id}`, { body: { folder: 'archive' } })
+    for (const mailbox of ['mailbox=support', '']) {
+      await page.goto(`/console/inbox?${mailbox}`)
+      await page.getByRole('link', { name: /Printer shows error/ }).waitFor()
+      expect(await page.getByRole('link', { name: new RegExp(subject) }).count()).toBe(0)
+    }
     await page.goto('/console/inbox?mailbox=support&folder=archive')
     await page.getByRole('button', { name: 'To inbox' }).click()
     await page.getByText('Moved to the inbox').waitFor()

@@ -1,11 +1,11 @@
 // One identity with its channels, and the limits of its mail.
 import type { Identity } from '@callsign/sdk'
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Card } from '../../elements/card.tsx'
 import { Copy, Id } from '../../elements/copy.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
 import { Facts } from '../../elements/facts.tsx'
@@ -19,6 +19,7 @@ import { attempt } from '../../elements/toasts.tsx'
 import { addressOf, go } from '../../navigation/place.ts'
 import { client } from '../../session/client.ts'
 import { canOperate, role } from '../../session/session.ts'
+import { AddressesCard } from './addresses-card.tsx'
 
 export function IdentityDetail({ handle }: { handle: string }) {
   const identity = useQuery(`identities ${handle}`, () => client.identities.get(handle))
@@ -76,25 +77,14 @@ function Channels({ identity }: { identity: Identity }) {
       </div>
       <div class="overview-columns">
         <MailCard identity={identity} />
-        <Card title="Tunnel" link={<a href={addressOf(`/tunnels/${handle}`)}>Inspect</a>}>
+        <AddressesCard identity={identity} />
+        <Card title="Tunnel" actions={<a href={addressOf(`/tunnels/${handle}`)}>Inspect</a>}>
           <Facts items={[['Public URL', <Copy key="url" value={identity.tunnel.public_url} name="URL" />]]} />
         </Card>
         <PhoneCard handle={handle} />
         {role.value === 'owner' && <KeyCard handle={handle} />}
       </div>
     </div>
-  )
-}
-
-function Card({ title, link, children }: { title: string; link: ComponentChildren; children: ComponentChildren }) {
-  return (
-    <section class="card" aria-label={title}>
-      <header>
-        <h2 class="grow">{title}</h2>
-        {link}
-      </header>
-      <div class="body stack">{children}</div>
-    </section>
   )
 }
 
@@ -107,7 +97,7 @@ function MailCard({ identity }: { identity: Identity }) {
     </span>
   )
   return (
-    <Card title="Mail" link={links}>
+    <Card title="Mail" actions={links}>
       <Facts
         items={[
           ['Address', <Copy key="address" value={identity.mailbox_address} name="address" />],
@@ -127,7 +117,7 @@ function MailCard({ identity }: { identity: Identity }) {
 function PhoneCard({ handle }: { handle: string }) {
   const numbers = useQuery('phone', () => listAll((page) => client.phone.list(page)))
   return (
-    <Card title="Phone" link={<a href={addressOf('/phone')}>Numbers</a>}>
+    <Card title="Phone" actions={<a href={addressOf('/phone')}>Numbers</a>}>
       <Loaded query={numbers}>
         {(all) => {
           const own = all.filter((number) => number.agent_handle === handle)
@@ -147,7 +137,7 @@ function PhoneCard({ handle }: { handle: string }) {
 function KeyCard({ handle }: { handle: string }) {
   const keys = useQuery('keys', () => listAll((page) => client.keys.list(page)))
   return (
-    <Card title="Keys" link={<a href={addressOf('/keys')}>All keys</a>}>
+    <Card title="Keys" actions={<a href={addressOf('/keys')}>All keys</a>}>
       <Loaded query={keys}>
         {(all) => {
           const own = all.filter((key) => key.agent_handle === handle && key.revoked_at === null)

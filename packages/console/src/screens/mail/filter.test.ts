@@ -28,7 +28,7 @@ describe('parseSearch', () => {
 
 test('conditions of the search win over those of the folder', () => {
   const filter = readFilter(new URLSearchParams('folder=unread&label=todo&q=is:read'))
-  expect(listQueryOf(filter, parseSearch(filter.search))).toEqual({ direction: 'inbound', is_read: true, label: 'todo' })
+  expect(listQueryOf(filter, parseSearch(filter.search))).toEqual({ folder: 'inbox', direction: 'inbound', is_read: true, label: 'todo' })
 })
 
 test('an unknown folder is the inbox', () => {

@@ -25,6 +25,8 @@ export function readFilter(query: URLSearchParams): MailFilter {
 }
 
 export type ListQuery = {
+  /** The folder of the thread. Only lists of the server check it. */
+  folder?: 'inbox'
   is_read?: boolean
   is_starred?: boolean
   direction?: 'inbound' | 'outbound'
@@ -76,8 +78,8 @@ function take(found: Search, name: string, value: string): boolean {
 }
 
 const folderQueries: Partial<Record<Folder, ListQuery>> = {
-  inbox: { direction: 'inbound' },
-  unread: { direction: 'inbound', is_read: false },
+  inbox: { folder: 'inbox', direction: 'inbound' },
+  unread: { folder: 'inbox', direction: 'inbound', is_read: false },
   starred: { is_starred: true },
   sent: { direction: 'outbound' },
   all: {},
@@ -90,7 +92,7 @@ export function listQueryOf(filter: MailFilter, search: Search): ListQuery {
 
 const contains = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())
 
-/** Checks the conditions in the page. The full-text search of the server takes words only. */
+/** Checks the conditions in the page, except the folder. The full-text search of the server takes words only, and finds every folder. */
 export function matches(message: MessageItem, query: ListQuery, search: Search): boolean {
   return (
     (query.is_read === undefined || message.is_read === query.is_read) &&

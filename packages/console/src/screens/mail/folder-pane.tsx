@@ -11,7 +11,7 @@ const folderNames: Record<Folder, { title: string; icon: IconName }> = {
   sent: { title: 'Sent', icon: 'sent' },
   all: { title: 'All mail', icon: 'log' },
   scheduled: { title: 'Scheduled', icon: 'clock' },
-  archive: { title: 'Archive', icon: 'draft' },
+  archive: { title: 'Archive', icon: 'archive' },
   spam: { title: 'Spam', icon: 'block' },
   trash: { title: 'Trash', icon: 'trash' },
 }

@@ -10,6 +10,8 @@ import { mergePages } from './merged-pages.ts'
 const pageSize = 50
 /** Pages read for one page of results when the page itself filters. */
 const filteredPagesMax = 8
+/** Mailboxes whose inboxes are merged. The one list of an organization with more does not know folders, and is faster. */
+const mergedInboxesMax = 50
 
 export type ListedMessage = MessageItem & { highlights?: SearchPage['data'][number]['highlights'] }
 
@@ -69,7 +71,9 @@ export function messagePages(filter: MailFilter, identities: Identity[]): LoadPa
   const search = parseSearch(filter.search)
   const query = listQueryOf(filter, search)
   if (search.text === '' && !search.hasCode && !search.hasAttachment) {
-    const isDense = Object.keys(query).every((name) => name === 'direction')
+    const { folder, direction: _, ...conditions } = query
+    const isMerged = folder !== undefined && identities.length <= mergedInboxesMax
+    const isDense = Object.keys(conditions).length === 0 && !isMerged
     if (isDense) return filterPages(loadEverything, (message) => matches(message, query, search))
   }
   return mergePages(identities.map((identity) => loadMailbox(identity.agent_handle, filter)))

@@ -1,5 +1,5 @@
 // Changes of messages. The lists show a change at once and return to the server's state when it fails.
-import type { Message, MessageItem } from '@callsign/sdk'
+import type { Message, MessageItem, Thread } from '@callsign/sdk'
 import { patchItems, refreshLists } from '../../cache/pages.ts'
 import { invalidate } from '../../cache/query.ts'
 import { attempt, toast, toastError } from '../../elements/toasts.tsx'
@@ -50,6 +50,19 @@ export async function trashMessage(handle: string, message: Pick<Message, 'id'>)
   patchItems('messages', message.id, () => null)
   invalidate('thread', 'overview')
   toast({ text: 'Moved to the trash', action: { label: 'Undo', run: () => void undo() } })
+  return true
+}
+
+/** Takes a thread out of the inbox, and offers to put it back. */
+export async function archiveThread({ id, folder }: Pick<Thread, 'id' | 'folder'>): Promise<boolean> {
+  if (folder !== 'inbox') return false
+  const move = (to: 'archive' | 'inbox') => async () => {
+    await client.threads.update(id, { folder: to })
+    refreshLists('messages')
+    invalidate('thread')
+  }
+  if (!(await attempt(move('archive')))) return false
+  toast({ text: 'Archived', action: { label: 'Undo', run: () => void attempt(move('inbox'), 'Moved to the inbox') } })
   return true
 }
 

@@ -11,7 +11,7 @@ import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { client } from '../../session/client.ts'
 import { canWrite } from '../../session/session.ts'
 import { openComposer } from './composer-state.ts'
-import { changeMessage, trashMessage } from './message-actions.ts'
+import { archiveThread, changeMessage, trashMessage } from './message-actions.ts'
 import { MessageCard } from './message-card.tsx'
 
 type ThreadPaneProps = {
@@ -70,7 +70,7 @@ function ThreadView({ handle, thread, messageId, identities, onClose }: ThreadVi
           </div>
         </div>
       </header>
-      {open && canWrite.value && <ThreadActions handle={handle} message={open} onClose={onClose} />}
+      {open && canWrite.value && <ThreadActions handle={handle} thread={thread} message={open} onClose={onClose} />}
       <div class="thread-messages">
         {thread.messages.map((message) => {
           const isOpen = message.id === open?.id || (message.id === last?.id && open === undefined) || unfolded.has(message.id)
@@ -90,16 +90,22 @@ function ThreadView({ handle, thread, messageId, identities, onClose }: ThreadVi
   )
 }
 
-function ThreadActions({ handle, message, onClose }: { handle: string; message: Thread['messages'][number]; onClose: () => void }) {
+type ThreadActionsProps = { handle: string; thread: Thread; message: Thread['messages'][number]; onClose: () => void }
+
+function ThreadActions({ handle, thread, message, onClose }: ThreadActionsProps) {
   const reply = (isToAll: boolean) => openComposer({ kind: 'reply', mailbox: handle, messageId: message.id, isToAll })
   const forward = () => openComposer({ kind: 'forward', mailbox: handle, messageId: message.id })
   const remove = async () => {
     if (await trashMessage(handle, message)) onClose()
   }
+  const archive = async () => {
+    if (await archiveThread(thread)) onClose()
+  }
   useShortcuts('Thread', [
     { keys: 'r', label: 'Reply', run: () => reply(false) },
     { keys: 'a', label: 'Reply to all', run: () => reply(true) },
     { keys: 'f', label: 'Forward', run: forward },
+    { keys: 'y', label: 'Archive the thread', run: () => void archive() },
     { keys: '#', label: 'Move to the trash', run: () => void remove() },
   ])
   return (
@@ -129,6 +135,9 @@ function ThreadActions({ handle, message, onClose }: { handle: string; message: 
         isPressed={message.is_starred}
         onClick={() => void changeMessage(handle, message, { is_starred: !message.is_starred })}
       />
+      {thread.folder === 'inbox' && (
+        <Button size="small" kind="quiet" icon="archive" label="Archive the thread" onClick={() => void archive()} />
+      )}
       <Button size="small" kind="quiet" icon="trash" label="Move to the trash" onClick={() => void remove()} />
       <ButtonLink size="small" icon="search" href={addressOf(`/messages/${handle}/${message.id}`)}>
         Inspect
