@@ -175,6 +175,90 @@ describe('a person', () => {
     expect((await world.expectApi(200, 'GET', '/organization')).sending_limits.messages_per_day).toBe(5000)
   })
 
+  test('adds an alias and a catch-all address, makes one primary, and deletes the other', async () => {
+    await world.db.query({
+      text: "UPDATE domains SET status = 'verified', holds_name = true, verified_at = now(), check_at = now() + interval '1 day' WHERE id = $1",
+      values: [ids.domain],
+    })
+    await world.createAgent('desk')
+    await page.goto('/console/identities/desk')
+    const card = page.getByRole('region', { name: 'Addresses' })
+    const dialog = page.getByRole('dialog')
+    await card.getByText('primary', { exact: true }).waitFor()
+    await card.getByRole('button', { name: 'Add an address' }).click()
+    await dialog.getByLabel('Domain').selectOption('mail.example.com')
+    await dialog.getByLabel('Before the @').fill('jane.doe')
+    expect(await findInaccessible(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await card.getByText('jane.doe@mail.example.com').first().waitFor()
+    await card.getByRole('button', { name: 'Make primary' }).click()
+    await card
+      .getByRole('row', { name: /jane\.doe/ })
+      .getByText('primary', { exact: true })
+      .waitFor()
+    await card.getByRole('button', { name: 'Add an address' }).click()
+    await dialog.getByLabel('Domain').selectOption('mail.example.com')
+    await dialog.getByLabel(/catch-all/).check()
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await card.getByText('catch-all', { exact: true }).waitFor()
+    await card.getByRole('button', { name: 'Delete desk@agents.localhost' }).click()
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByText('desk@agents.localhost is deleted').waitFor()
+    const { data } = await world.expectApi(200, 'GET', '/identities/desk/addresses')
+    expect(data.map((one: { email_address: string; is_primary: boolean }) => [one.email_address, one.is_primary])).toEqual([
+      ['*@mail.example.com', false],
+      ['jane.doe@mail.example.com', true],
+    ])
+  })
+
+  test('creates a webhook for several agents with a header, changes it, and sees that it fails and when its old secret ends', async () => {
+    await world.createAgent('first')
+    await world.createAgent('second')
+    await page.goto('/console/webhooks')
+    await page.getByRole('button', { name: 'New webhook' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('URL').fill('https://agent.example.com/several')
+    await dialog.getByLabel('Events', { exact: true }).selectOption('listed')
+    await dialog.getByLabel('email.received').check()
+    await dialog.getByLabel('Agents', { exact: true }).selectOption('listed')
+    await dialog.getByLabel('first').check()
+    await dialog.getByLabel('second').check()
+    await dialog.getByLabel('Custom headers').fill('Authorization: Bearer abc')
+    await dialog.getByLabel('Format').selectOption('resend')
+    expect(await findInaccessible(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    const { data } = await world.expectApi(200, 'GET', '/webhooks?limit=1')
+    const { id } = data[0]
+    expect(data[0]).toMatchObject({
+      events: ['email.received'],
+      agent_handles: ['first', 'second'],
+      header_names: ['authorization'],
+      format: 'resend',
+      old_secret_expires_at: null,
+    })
+    await page.getByRole('link', { name: 'https://agent.example.com/several' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await dialog.getByLabel('second').uncheck()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await world.expectApi(200, 'GET', `/webhooks/${id}`)).toMatchObject({
+      agent_handles: ['first'],
+      header_names: ['authorization'],
+    })
+    await world.db.query({ text: "UPDATE webhooks SET failing_since = now() - interval '2 hours' WHERE id = $1", values: [id] })
+    await page.getByRole('button', { name: 'New secret' }).click()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByText('Deliveries are signed with the old secret too for another 24 h').waitFor()
+    await page.getByText('failing for 2 h').waitFor()
+    await page.goto('/console/webhooks')
+    await page
+      .getByRole('row', { name: /several/ })
+      .getByText('failing for 2 h')
+      .waitFor()
+    expect(await findInaccessible(page)).toEqual([])
+  })
+
   test('pauses a webhook', async () => {
     await page.goto(`/console/webhooks/${ids.webhook}`)
     await page.getByRole('button', { name: 'Pause' }).click()

@@ -25,6 +25,14 @@ const webhookFields = {
   description: nullableString(),
   status: WebhookStatus,
   disabled_reason: nullableString({ description: 'The reason why the server stopped delivering. null unless status is disabled.' }),
+  failing_since: Type.Unsafe<string | null>({
+    ...nullableTimestamp,
+    description: 'The first failure since the last successful attempt. null while deliveries succeed.',
+  }),
+  old_secret_expires_at: Type.Unsafe<string | null>({
+    ...nullableTimestamp,
+    description: 'The end of signatures with the secret before the last rotation. null when only the current one signs.',
+  }),
   client_id: clientIdField,
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -229,13 +229,7 @@ describe('delivery', () => {
     let status = 500
     const receiver = await receive(() => ({ status }))
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
-    const failingSince = async () =>
-      (
-        await harness.db.query<{ failing_since: Date | null }>({
-          text: 'SELECT failing_since FROM webhooks WHERE id = $1',
-          values: [webhook.id],
-        })
-      ).rows[0]?.failing_since
+    const failingSince = async () => (await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).failing_since as string | null
     const age = () =>
       harness.db.query({
         text: "UPDATE webhooks SET failing_since = failing_since - interval '5 days 1 minute' WHERE id = $1",
@@ -315,6 +309,7 @@ describe('the secret', () => {
     const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
     const rotated = await harness.expectApi(200, 'POST', `/webhooks/${webhook.id}/rotate-secret`)
     expect(rotated.secret).not.toBe(webhook.secret)
+    expect(Date.parse(rotated.old_secret_expires_at) - Date.parse(rotated.updated_at)).toBeGreaterThan(23 * 3_600_000)
     await harness.send('one', 'x@example.com')
     const [first] = await receiver.waitFor(1)
     const headers = first?.headers as Record<string, string>
@@ -322,6 +317,7 @@ describe('the secret', () => {
     for (const secret of [webhook.secret, rotated.secret])
       expect(new StandardWebhook(secret).verify(String(first?.body), headers)).toBeTruthy()
     await harness.db.query({ text: 'UPDATE webhooks SET old_secrets_until = ARRAY[now()] WHERE id = $1', values: [webhook.id] })
+    expect((await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).old_secret_expires_at).toBeNull()
     await harness.send('one', 'x@example.com')
     const [, second] = await receiver.waitFor(2)
     const later = second?.headers as Record<string, string>
@@ -350,6 +346,8 @@ describe('subscriptions', () => {
       description: 'Mine',
       status: 'active',
       disabled_reason: null,
+      failing_since: null,
+      old_secret_expires_at: null,
       client_id: null,
       created_at: expect.any(String),
       updated_at: webhook.created_at,

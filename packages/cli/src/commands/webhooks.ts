@@ -68,7 +68,10 @@ function readHeaders(given: string[]): Record<string, string> | null {
 /** The agents of a webhook, or all. */
 const agentsOf = (one: Webhook): string => (one.agent_handles.length > 0 ? one.agent_handles.join(', ') : 'all')
 
-const statusOf = (one: Webhook): string => (one.disabled_reason ? `${one.status}: ${one.disabled_reason}` : one.status)
+function statusOf({ status, disabled_reason: reason, failing_since: failingSince }: Webhook): string {
+  if (reason) return `${status}: ${reason}`
+  return failingSince ? `${status}, failing since ${failingSince}` : status
+}
 
 const shown = (one: Webhook): string =>
   [

@@ -118,3 +118,30 @@ export function Checkbox({ label, checked, onChange, disabled }: CheckboxProps) 
     </label>
   )
 }
+
+type ChoicesProps<T> = {
+  title: string
+  note?: string | undefined
+  all: readonly T[]
+  chosen: T[]
+  labelOf: (one: T) => string
+  onChange: (chosen: T[]) => void
+}
+
+/** A group of checkboxes. */
+export function Choices<T extends string>({ title, note, all, chosen, labelOf, onChange }: ChoicesProps<T>) {
+  return (
+    <fieldset class="stack">
+      <legend class="label">{title}</legend>
+      {note && <span class="hint">{note}</span>}
+      {all.map((one) => (
+        <Checkbox
+          key={one}
+          label={labelOf(one)}
+          checked={chosen.includes(one)}
+          onChange={(isOn) => onChange(isOn ? [...chosen, one] : chosen.filter((other) => other !== one))}
+        />
+      ))}
+    </fieldset>
+  )
+}

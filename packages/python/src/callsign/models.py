@@ -272,6 +272,12 @@ class CreatedWebhook(TypedDict):
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
+    failing_since: str | None
+    """The first failure since the last successful attempt. null while deliveries succeed."""
+    old_secret_expires_at: str | None
+    """The end of signatures with the secret before the last rotation. null when only the current
+    one signs.
+    """
     client_id: str | None
     """The client_id of the creation."""
     created_at: str
@@ -1885,6 +1891,12 @@ class Webhook(TypedDict):
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
+    failing_since: str | None
+    """The first failure since the last successful attempt. null while deliveries succeed."""
+    old_secret_expires_at: str | None
+    """The end of signatures with the secret before the last rotation. null when only the current
+    one signs.
+    """
     client_id: str | None
     """The client_id of the creation."""
     created_at: str
@@ -1922,6 +1934,12 @@ class WebhookWithSecret(TypedDict):
     status: Literal["active", "paused", "disabled"]
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
+    failing_since: str | None
+    """The first failure since the last successful attempt. null while deliveries succeed."""
+    old_secret_expires_at: str | None
+    """The end of signatures with the secret before the last rotation. null when only the current
+    one signs.
+    """
     client_id: str | None
     """The client_id of the creation."""
     created_at: str

@@ -81,7 +81,13 @@ function AddressTable({ addresses, onPrimary, onDelete }: AddressTableProps) {
                     Make primary
                   </Button>
                 )}
-                <Button size="small" kind="danger" icon="trash" label={`Delete ${address.email_address}`} onClick={() => onDelete(address)} />
+                <Button
+                  size="small"
+                  kind="danger"
+                  icon="trash"
+                  label={`Delete ${address.email_address}`}
+                  onClick={() => onDelete(address)}
+                />
               </span>
             ),
         },

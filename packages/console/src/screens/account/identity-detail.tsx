@@ -27,6 +27,7 @@ export function IdentityDetail({ handle }: { handle: string }) {
   const remove = async () => {
     if (!(await attempt(() => client.identities.delete(handle), `${handle} is deleted`))) return
     forget(`identities ${handle}`)
+    forget(`identities ${handle} addresses`)
     invalidate('identities')
     go(addressOf('/identities'))
   }

@@ -3,7 +3,7 @@ import { agentScopes, type Scope, scopeMeanings, scopes } from '@callsign/contra
 import type { CreatedKey } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { invalidate } from '../../cache/query.ts'
-import { Checkbox, Select, TextField } from '../../elements/fields.tsx'
+import { Choices, Select, TextField } from '../../elements/fields.tsx'
 import { FormDialog } from '../../elements/form-dialog.tsx'
 import { client } from '../../session/client.ts'
 import { useIdentities } from '../mail/mailboxes.ts'
@@ -22,33 +22,6 @@ const accesses = [
 ] as const
 
 type Access = (typeof accesses)[number]['value']
-
-/** A group of checkboxes. */
-function Choices<T extends string>({ title, note, all, chosen, labelOf, onChange }: ChoicesProps<T>) {
-  return (
-    <fieldset class="stack">
-      <legend class="label">{title}</legend>
-      {note && <span class="hint">{note}</span>}
-      {all.map((one) => (
-        <Checkbox
-          key={one}
-          label={labelOf(one)}
-          checked={chosen.includes(one)}
-          onChange={(isOn) => onChange(isOn ? [...chosen, one] : chosen.filter((other) => other !== one))}
-        />
-      ))}
-    </fieldset>
-  )
-}
-
-type ChoicesProps<T> = {
-  title: string
-  note?: string | undefined
-  all: readonly T[]
-  chosen: T[]
-  labelOf: (one: T) => string
-  onChange: (chosen: T[]) => void
-}
 
 export function CreateKeyDialog({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onClose: () => void }) {
   const handles = (useIdentities().data.value ?? []).map((identity) => identity.agent_handle)

@@ -13,15 +13,17 @@ import { FormDialog } from '../../elements/form-dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { Screen } from '../../elements/screen.tsx'
 import { Table } from '../../elements/table.tsx'
-import { Time } from '../../elements/time.tsx'
+import { currentTime, duration, Time } from '../../elements/time.tsx'
 import { attempt, toast } from '../../elements/toasts.tsx'
 import { addressOf, go, place, setQuery } from '../../navigation/place.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
 import { DeliveryDialog } from './delivery-dialog.tsx'
-import { SecretDialog, webhookTones } from './webhook-secret.tsx'
+import { WebhookDialog } from './webhook-dialog.tsx'
+import { SecretDialog } from './webhook-secret.tsx'
+import { WebhookState } from './webhook-state.tsx'
 
-type Open = { kind: 'delete' | 'replay' } | { kind: 'secret'; secret: string } | { kind: 'delivery'; id: string }
+type Open = { kind: 'delete' | 'edit' | 'replay' } | { kind: 'secret'; secret: string } | { kind: 'delivery'; id: string }
 
 export function WebhookDetail({ id }: { id: string }) {
   const webhook = useQuery(`webhooks ${id}`, () => client.webhooks.get(id))
@@ -40,6 +42,7 @@ export function WebhookDetail({ id }: { id: string }) {
       </Loaded>
       {open?.kind === 'secret' && <SecretDialog secret={open.secret} onClose={close} />}
       {open?.kind === 'delivery' && <DeliveryDialog id={open.id} onClose={close} />}
+      {open?.kind === 'edit' && webhook.data.value && <WebhookDialog webhook={webhook.data.value} onClose={close} />}
       {open?.kind === 'replay' && <ReplayDialog id={id} onClose={close} />}
       {open?.kind === 'delete' && (
         <Confirm
@@ -65,6 +68,7 @@ function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: st
   }
   const rotate = async () => {
     await attempt(async () => onOpen({ kind: 'secret', secret: (await client.webhooks.rotateSecret(id)).secret }))
+    invalidate('webhooks')
   }
   const setStatus = async (status: 'active' | 'paused') => {
     if (await attempt(() => client.webhooks.update(id, { status }), status === 'active' ? 'Delivering' : 'Paused'))
@@ -86,6 +90,9 @@ function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: st
           </Button>
           <Button icon="refresh" onClick={() => onOpen({ kind: 'replay' })}>
             Replay
+          </Button>
+          <Button icon="edit" onClick={() => onOpen({ kind: 'edit' })}>
+            Edit
           </Button>
           <Button onClick={() => void rotate()}>New secret</Button>
           <Button kind="danger" icon="trash" label="Delete" onClick={() => onOpen({ kind: 'delete' })} />
@@ -113,17 +120,16 @@ function Detail({ webhook, onDelivery }: { webhook: Webhook; onDelivery: (id: st
       <Facts
         items={[
           ['URL', webhook.url],
-          [
-            'State',
-            <Badge key="state" tone={webhookTones[webhook.status]}>
-              {webhook.status}
-            </Badge>,
-          ],
+          ['State', <WebhookState key="state" webhook={webhook} />],
           ['Events', webhook.events.join(', ')],
-          ['Agent', webhook.agent_handle ?? 'all'],
+          ['Agents', webhook.agent_handles.join(', ') || 'all'],
+          ...(webhook.header_names.length > 0 ? [['Headers', webhook.header_names.join(', ')] as [string, string]] : []),
+          ['Format', webhook.format],
+          ...(webhook.description ? [['Description', webhook.description] as [string, string]] : []),
           ['Id', <Id key="id" id={webhook.id} />],
         ]}
       />
+      {webhook.old_secret_expires_at && <OldSecret until={webhook.old_secret_expires_at} />}
       {webhook.disabled_reason && <Notice tone="bad">{webhook.disabled_reason}</Notice>}
       <Select
         label="Deliveries"
@@ -138,6 +144,17 @@ function Detail({ webhook, onDelivery }: { webhook: Webhook; onDelivery: (id: st
         }
       </Loaded>
     </div>
+  )
+}
+
+/** Counts down to the end of the old secret after a rotation. */
+function OldSecret({ until }: { until: string }) {
+  const left = Date.parse(until) - currentTime.value
+  if (left <= 0) return null
+  return (
+    <Notice tone="warn">
+      Deliveries are signed with the old secret too for another {duration(left)}, until <Time at={until} form="exact" />.
+    </Notice>
   )
 }
 

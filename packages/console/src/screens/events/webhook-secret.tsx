@@ -1,11 +1,8 @@
-// The colours of webhook states, and the dialog that shows a new secret once.
-import type { Webhook } from '@callsign/sdk'
-import { Notice, type Tone } from '../../elements/badge.tsx'
+// The dialog that shows a new secret once.
+import { Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
-
-export const webhookTones: Record<Webhook['status'], Tone> = { active: 'good', paused: 'warn', disabled: 'bad' }
 
 /** Shows a new secret once. */
 export function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {

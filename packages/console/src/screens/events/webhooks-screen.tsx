@@ -1,14 +1,10 @@
 // Webhooks with their state, and the form that creates one.
-import { eventTypes } from '@callsign/contract/event-types'
 import type { CreatedWebhook } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
-import { invalidate, useQuery } from '../../cache/query.ts'
-import { Badge } from '../../elements/badge.tsx'
+import { useQuery } from '../../cache/query.ts'
 import { Button } from '../../elements/button.tsx'
 import { Empty } from '../../elements/empty.tsx'
-import { Select, TextField } from '../../elements/fields.tsx'
-import { FormDialog } from '../../elements/form-dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
@@ -18,9 +14,10 @@ import { addressOf } from '../../navigation/place.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
-import { useIdentities } from '../mail/mailboxes.ts'
 import { WebhookDetail } from './webhook-detail.tsx'
-import { SecretDialog, webhookTones } from './webhook-secret.tsx'
+import { WebhookDialog } from './webhook-dialog.tsx'
+import { SecretDialog } from './webhook-secret.tsx'
+import { WebhookState } from './webhook-state.tsx'
 
 const samples = samplesOf({
   method: 'POST',
@@ -55,42 +52,17 @@ export default function WebhooksScreen({ parts: [id] }: ScreenProps) {
               keyOf={(webhook) => webhook.id}
               columns={[
                 { title: 'URL', cell: (webhook) => <a href={addressOf(`/webhooks/${webhook.id}`)}>{webhook.url}</a> },
-                { title: 'State', cell: (webhook) => <Badge tone={webhookTones[webhook.status]}>{webhook.status}</Badge> },
+                { title: 'State', cell: (webhook) => <WebhookState webhook={webhook} /> },
                 { title: 'Events', cell: (webhook) => webhook.events.join(', '), isMinor: true },
-                { title: 'Agent', cell: (webhook) => webhook.agent_handle ?? 'all', isMinor: true },
+                { title: 'Agents', cell: (webhook) => webhook.agent_handles.join(', ') || 'all', isMinor: true },
                 { title: 'Created', cell: (webhook) => <Time at={webhook.created_at} />, isMinor: true },
               ]}
             />
           )
         }
       </Loaded>
-      {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
+      {isCreating && <WebhookDialog onMade={setMade} onClose={() => setCreating(false)} />}
       {made?.secret && <SecretDialog secret={made.secret} onClose={() => setMade(null)} />}
     </Screen>
-  )
-}
-
-const kinds = [{ value: '*', label: 'All events' }, ...eventTypes.map((type) => ({ value: type as string, label: type }))]
-
-function CreateDialog({ onMade, onClose }: { onMade: (made: CreatedWebhook) => void; onClose: () => void }) {
-  const identities = useIdentities().data.value ?? []
-  const [url, setUrl] = useState('')
-  const [events, setEvents] = useState('*')
-  const [agent, setAgent] = useState('')
-  const create = async () => {
-    onMade(await client.webhooks.create({ url: url.trim(), events: [events], ...(agent ? { agent_handle: agent } : {}) }))
-    invalidate('webhooks')
-  }
-  return (
-    <FormDialog title="New webhook" action="Create" isDisabled={url.trim() === ''} onSubmit={create} onClose={onClose}>
-      <TextField label="URL" value={url} onInput={setUrl} placeholder="https://agent.example.com/hooks" required autoFocus isMono />
-      <Select label="Events" value={events} options={kinds} onChange={setEvents} />
-      <Select
-        label="Agent"
-        value={agent}
-        options={[{ value: '', label: 'All agents' }, ...identities.map(({ agent_handle: handle }) => ({ value: handle, label: handle }))]}
-        onChange={setAgent}
-      />
-    </FormDialog>
   )
 }

@@ -17,6 +17,8 @@ export type WebhookRow = {
   description: string | null
   status: 'active' | 'paused' | 'disabled'
   disabled_reason: string | null
+  failing_since: Date | null
+  old_secret_expires_at: Date | null
   client_id: string | null
   created_at: Date
   updated_at: Date
@@ -136,6 +138,8 @@ export function toWebhook(row: WebhookRow): Static<typeof Webhook> {
     description: row.description,
     status: row.status,
     disabled_reason: row.disabled_reason,
+    failing_since: row.failing_since?.toISOString() ?? null,
+    old_secret_expires_at: row.old_secret_expires_at?.toISOString() ?? null,
     client_id: row.client_id,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),

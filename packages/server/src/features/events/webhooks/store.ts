@@ -4,13 +4,14 @@ import type { PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import { secretOverlapMs, type WebhookAgent, type WebhookRow } from './model.ts'
 
-const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.format, w.description, w.status, w.disabled_reason, w.client_id, w.created_at,
-  w.updated_at, ARRAY(SELECT a.agent_handle FROM webhook_agents a WHERE a.webhook_id = w.id ORDER BY a.agent_handle) AS agent_handles`
+const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.format, w.description, w.status, w.disabled_reason, w.failing_since, w.client_id,
+  w.created_at, w.updated_at, (SELECT max(until) FROM unnest(w.old_secrets_until) AS until WHERE until > now()) AS old_secret_expires_at,
+  ARRAY(SELECT a.agent_handle FROM webhook_agents a WHERE a.webhook_id = w.id ORDER BY a.agent_handle) AS agent_handles`
 
 /** Limit of retired secrets that still sign. The oldest is dropped first. */
 const oldSecretsMax = 5
 
-export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'updated_at'> & { secret: Buffer; headers: Buffer | null }
+export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'failing_since' | 'old_secret_expires_at' | 'updated_at'> & { secret: Buffer; headers: Buffer | null }
 
 /** Inserts a webhook. False when the organization has `countMax` already. */
 export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
