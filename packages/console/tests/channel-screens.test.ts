@@ -1,6 +1,8 @@
 // The screens of channels and of the organization in Chromium: with data, empty, failing and slow, in both colour schemes and on a phone.
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createAppTools } from '../../server/tests/harness/connected-app.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
 import { signInByKey, waitForShell } from './harness/sign-in.ts'
 import { expectAccessible, expectFailure, openFailingPage, type ScreenCase, withoutFailedLoads } from './harness/states.ts'
@@ -31,10 +33,13 @@ beforeAll(async () => {
   await post('/simulator/sms', { to: number.phone_number, from: '+16502530000', text: 'Your code is 492816' })
   ids.conversation = (await post('/simulator/imessage', { from: '+14155550123', text: 'connect @sales' })).conversation_id
   await post('/simulator/imessage', { from: '+14155550123', text: 'Do you ship to Norway?' })
+  await world.deliver({ from: 'Ada <ada@park.example>', to: 'sales@agents.localhost', subject: 'Counted', text: 'Hello' })
+  await world.waitForMail('sales', 'Counted')
   owner = await openPage(browser, world.baseUrl)
   page = owner.page
   await page.goto(await world.newLink())
   await waitForShell(page)
+  await connectApp()
 }, 120_000)
 afterEach(() => {
   expect(owner.problems.splice(0)).toEqual([])
@@ -45,16 +50,25 @@ afterAll(async () => {
   await world?.stop()
 })
 
+/** Connects an app to the agent, as the signed-in person. */
+async function connectApp(): Promise<void> {
+  const cookie = (await page.context().cookies()).find(({ name }) => name === 'callsign_session')?.value ?? ''
+  const csrf = (await page.evaluate("fetch('/console/api/state').then(async (state) => (await state.json()).session.csrf)")) as string
+  await createAppTools(world).connectApp({ cookie, csrf }, {}, { client_name: 'Writing app' })
+}
+
 const screens: ScreenCase[] = [
   { name: 'identities', path: () => '/identities', data: 'sales@agents.localhost', empty: 'No identities yet' },
   { name: 'one identity', path: () => '/identities/sales', data: 'A person sends its drafts' },
   { name: 'keys', path: () => '/keys', data: 'Sales in production' },
+  { name: 'connected apps', path: () => '/apps', data: 'Writing app', empty: 'No connected apps' },
   { name: 'domains', path: () => '/domains', data: 'mail.example.com', empty: 'No domains yet' },
   { name: 'one domain', path: () => `/domains/${ids.domain}`, data: 'Publish these records' },
   { name: 'rules', path: () => '/rules', data: 'newsletter.example', empty: 'No identities yet' },
   { name: 'suppressions', path: () => '/rules?tab=suppressions', data: 'gone@example.com', empty: 'No suppressed addresses' },
   { name: 'phone numbers', path: () => '/phone', data: '+1', empty: 'No phone numbers yet' },
-  { name: 'texts', path: () => `/phone/${ids.number}`, data: 'Your code is 492816' },
+  { name: 'senders', path: () => `/phone/${ids.number}`, data: '+16502530000' },
+  { name: 'texts', path: () => `/phone/${ids.number}/+16502530000`, data: 'Your code is 492816' },
   { name: 'iMessage', path: () => '/imessage', data: '+14155550123', empty: 'No conversations yet' },
   { name: 'one conversation', path: () => `/imessage/${ids.conversation}`, data: 'Do you ship to Norway?' },
   { name: 'tunnels', path: () => '/tunnels', data: 'not connected', empty: 'No tunnels yet' },
@@ -63,6 +77,8 @@ const screens: ScreenCase[] = [
   { name: 'one webhook', path: () => `/webhooks/${ids.webhook}`, data: 'imessage.received' },
   { name: 'events', path: () => '/events', data: 'imessage.received', empty: 'No events in the last hour' },
   { name: 'audit log', path: () => '/audit', data: 'webhook.created' },
+  { name: 'usage', path: () => '/usage?by=agent', data: 'sales', empty: 'No mail in this period' },
+  { name: 'request log', path: () => '/requests', data: '/api/v1/phone/numbers' },
   { name: 'simulator', path: () => '/simulator', data: 'takes the path of mail over SMTP', empty: 'No identities yet' },
   { name: 'hostile mail', path: () => '/simulator?tab=hostile', data: 'Instructions that readers cannot see' },
   { name: 'simulated texts', path: () => '/simulator?tab=text', data: 'From', empty: 'No simulated numbers yet' },
@@ -73,14 +89,18 @@ const screens: ScreenCase[] = [
   { name: 'members', path: () => '/settings?tab=members', data: 'Invite' },
   { name: 'sending', path: () => '/settings?tab=sending', data: 'All mail together' },
   { name: 'MCP', path: () => '/settings?tab=mcp', data: 'npx add-mcp' },
+  { name: 'compatibility', path: () => '/settings?tab=compatibility', data: 'RESEND_BASE_URL' },
+  { name: 'server', path: () => '/settings?tab=server', data: 'CALLSIGN_REQUEST_LOG_DAYS' },
 ]
 
 test.each(screens)('$name with data is accessible, in both colour schemes and on a phone', (screen) => expectAccessible(page, screen))
 
 /** Every call of a screen but the event stream. */
-const requests = /\/(api\/v1\/(?!events\/stream)|console\/api\/(sessions|members))/
+const requests = /\/(api\/v1\/(?!events\/stream)|console\/api\/(sessions|members|server))/
 /** Screens that show nothing before their first answer. */
-const loading = screens.filter(({ name }) => !['settings', 'MCP', 'simulator', 'hostile mail', 'faults', 'one tunnel'].includes(name))
+const loading = screens.filter(
+  ({ name }) => !['settings', 'MCP', 'simulator', 'hostile mail', 'faults', 'one tunnel', 'compatibility'].includes(name),
+)
 
 test('slow screens show that they load, and failing ones say so and load again', { timeout: 120_000 }, async () => {
   const failing = await openFailingPage(browser, world.baseUrl, page)
@@ -201,9 +221,9 @@ describe('a person', () => {
     await dialog.getByLabel(/catch-all/).check()
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
     await card.getByText('catch-all', { exact: true }).waitFor()
-    await card.getByRole('button', { name: 'Delete desk@agents.localhost' }).click()
+    await card.getByRole('button', { name: 'Delete desk@mail.example.com' }).click()
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
-    await page.getByText('desk@agents.localhost is deleted').waitFor()
+    await page.getByText('desk@mail.example.com is deleted').waitFor()
     const { data } = await world.expectApi(200, 'GET', '/identities/desk/addresses')
     expect(data.map((one: { email_address: string; is_primary: boolean }) => [one.email_address, one.is_primary])).toEqual([
       ['*@mail.example.com', false],
@@ -257,6 +277,32 @@ describe('a person', () => {
       .getByText('failing for 2 h')
       .waitFor()
     expect(await findInaccessible(page)).toEqual([])
+  })
+
+  test('finds a request by status and path, and reads its fields without values', async () => {
+    await world.expectApi(400, 'POST', '/keys', { body: { name: 'secret name', type: 'agent' } })
+    await page.goto('/console/requests?path=/api/v1/keys')
+    await page.getByLabel('Status').selectOption('4xx')
+    await waitFor('the refused request in the log', async () => {
+      await page.getByRole('button', { name: 'Newest' }).click()
+      return (await page.getByText('validation_error').count()) > 0
+    })
+    await page
+      .getByRole('row', { name: /validation_error/ })
+      .getByRole('button', { name: 'Details' })
+      .click()
+    await page.getByRole('dialog').getByText('createKey').waitFor()
+    expect(await page.getByRole('dialog').textContent()).not.toContain('secret name')
+    expect(await findInaccessible(page)).toEqual([])
+  })
+
+  test('disconnects an app', async () => {
+    await page.goto('/console/apps')
+    await page.getByRole('button', { name: 'Disconnect' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
+    await page.getByText('No connected apps').waitFor()
+    const { data } = await world.expectApi(200, 'GET', '/keys')
+    expect(data.find((one: { name: string }) => one.name === 'Writing app').revoked_at).not.toBeNull()
   })
 
   test('pauses a webhook', async () => {

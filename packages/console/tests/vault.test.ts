@@ -6,6 +6,7 @@ import { Callsign, createMemoryPins, type UnlockedVault } from '@callsign/sdk'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { findInaccessible, launchBrowser } from './harness/browser.ts'
+import { openKeyField, submitSignIn } from './harness/sign-in.ts'
 import { enterKey, kdfParams, openVaultPage, readStorage, unlock, vaultKey } from './harness/vault.ts'
 import { startWorld, type World } from './harness/world.ts'
 
@@ -120,6 +121,10 @@ describe('a locked vault', { timeout }, () => {
     const stranger = await openVaultPage(world, { state: { cookies: [], origins: [] } })
     await stranger.page.goto('/console/vault')
     await stranger.page.getByRole('heading', { name: 'Sign in to the console first' }).waitFor()
+    await stranger.page.getByRole('link', { name: 'Sign in' }).click()
+    await (await openKeyField(stranger.page)).fill(world.organizationKey)
+    await submitSignIn(stranger.page)
+    await stranger.page.getByRole('heading', { name: 'Unlock the vault' }).waitFor()
     expect(stranger.problems).toEqual([])
     await stranger.close()
   })

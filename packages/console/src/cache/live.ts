@@ -23,7 +23,7 @@ export function onEvent(listener: Listener): () => void {
 
 /** Cache keys that each family of events makes stale. */
 const staleKeys: Record<string, string[]> = {
-  email: ['messages', 'thread', 'message', 'overview', 'quarantine', 'drafts'],
+  email: ['messages', 'thread', 'message', 'overview', 'quarantine', 'drafts', 'usage'],
   draft: ['draft', 'overview'],
   sms: ['phone', 'overview'],
   number: ['phone'],

@@ -1,8 +1,8 @@
-// The page to return to after sign-in: the consent page of an app that connects.
+// The page to return to after sign-in: the consent page of an app that connects, or the vault.
 const storageName = 'callsign-next'
 
-/** Only the consent page, so that a link cannot lead a person anywhere else after sign-in. */
-const permitted = /^\/console\/connect\?[^#]*$/
+/** Only these two pages, so that a link cannot lead a person anywhere else after sign-in. */
+const permitted = /^\/console\/(connect\?[^#]*|vault)$/
 
 /** Keeps the `next` of the address for this tab, because single sign-on leaves the page, and removes it from the address. */
 export function keepReturnAddress(): void {

@@ -16,6 +16,7 @@ import { mountPages } from '../edges/console/pages.ts'
 import { passkeyRoutes } from '../edges/console/passkey-routes.ts'
 import { type ConsoleRoute, fullPath, mountConsoleApi } from '../edges/console/routes.ts'
 import { mountSavedPage } from '../edges/console/saved-page.ts'
+import { type ServerSettings, serverRoutes } from '../edges/console/server-routes.ts'
 import { createState, sessionRoutes } from '../edges/console/session-routes.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createOidcProvider } from '../edges/oidc/provider.ts'
@@ -117,6 +118,17 @@ export function createConsoleAccounts(
   }
 }
 
+function describeServer({ oidcIssuer, oidcClientId, oidcName, requestLogDays }: Config, publicUrl: string): ServerSettings {
+  const isOidcOn = oidcIssuer !== null && oidcClientId !== null
+  const redirectUri = `${publicUrl}${fullPath('sign-in/oidc/callback')}`
+  return {
+    version,
+    public_url: publicUrl,
+    oidc: isOidcOn ? { issuer: oidcIssuer, name: oidcName, redirect_uri: redirectUri } : null,
+    request_log_days: requestLogDays,
+  }
+}
+
 type Needs = {
   config: Config
   console: ConsoleAccounts
@@ -141,6 +153,7 @@ export function createPages({ config, console: consoleAccounts, publicUrl, db, l
     ...(oidc ? oidcRoutes({ ...oidc, signIn, publicUrl, log }) : []),
     ...overviewRoutes(createOverviews(db, findProblems)),
     ...memberRoutes({ members, links, signIn, publicUrl }),
+    ...serverRoutes(() => describeServer(config, publicUrl())),
   ]
   const options = {
     publicUrl,

@@ -1,12 +1,14 @@
-// Settings: the person, their sessions, the members and limits of the organization, and how to connect an MCP client.
+// Settings: the person, their sessions, the members and limits of the organization, the server, and how to connect other programs.
 import { Screen } from '../../elements/screen.tsx'
 import { Tabs } from '../../elements/tabs.tsx'
 import { place, setQuery } from '../../navigation/place.ts'
 import { canReview, role, session } from '../../session/session.ts'
+import { CompatibilityGuide } from './compatibility-guide.tsx'
 import { McpGuide } from './mcp-guide.tsx'
 import { Members } from './members.tsx'
 import { Profile } from './profile.tsx'
 import { Sending } from './sending.tsx'
+import { ServerSettings } from './server-settings.tsx'
 import { Sessions } from './sessions.tsx'
 
 const allTabs = [
@@ -15,6 +17,8 @@ const allTabs = [
   { id: 'members', label: 'Members' },
   { id: 'sending', label: 'Sending' },
   { id: 'mcp', label: 'MCP' },
+  { id: 'compatibility', label: 'Compatibility' },
+  { id: 'server', label: 'Server' },
 ] as const
 type TabName = (typeof allTabs)[number]['id']
 
@@ -25,6 +29,8 @@ const isVisible: Record<TabName, () => boolean> = {
   members: () => role.value === 'owner',
   sending: () => canReview.value,
   mcp: () => true,
+  compatibility: () => true,
+  server: () => role.value === 'owner',
 }
 
 export default function SettingsScreen() {
@@ -39,6 +45,8 @@ export default function SettingsScreen() {
       {tab === 'members' && <Members />}
       {tab === 'sending' && <Sending />}
       {tab === 'mcp' && <McpGuide />}
+      {tab === 'compatibility' && <CompatibilityGuide />}
+      {tab === 'server' && <ServerSettings />}
     </Screen>
   )
 }

@@ -7,6 +7,7 @@ import { Choices, Select, TextArea, TextField } from '../../elements/fields.tsx'
 import { FormDialog } from '../../elements/form-dialog.tsx'
 import { client } from '../../session/client.ts'
 import { useIdentities } from '../mail/mailboxes.ts'
+import { parseHeaders } from './webhook-headers.ts'
 
 const all = '*'
 const extents = [
@@ -19,18 +20,6 @@ const formats = [
   { value: 'callsign', label: 'Callsign' },
   { value: 'resend', label: 'Resend, for a receiver that reads its webhooks' },
 ] as const
-
-/** Reads one header per line, as `Name: value`. */
-export function parseHeaders(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':')
-      if (colon < 1) throw new Error(`Write the header "${line.trim()}" as Name: value.`)
-      return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
-    }),
-  )
-}
 
 type WebhookDialogProps = { webhook?: Webhook; onMade?: (made: CreatedWebhook) => void; onClose: () => void }
 

@@ -21,7 +21,7 @@ import type { ScreenProps } from '../../screen-entry.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
 import { useIdentities } from '../mail/mailboxes.ts'
-import { Texts } from './texts.tsx'
+import { TextConversations } from './texts.tsx'
 
 const tones: Record<PhoneNumber['sms_status'], Tone> = { ready: 'good', pending: 'warn', assignment_failed: 'bad' }
 const samples = samplesOf({
@@ -32,10 +32,10 @@ const samples = samplesOf({
   cli: 'callsign phone provision sales',
 })
 
-export default function PhoneScreen({ parts: [id] }: ScreenProps) {
+export default function PhoneScreen({ parts: [id, sender] }: ScreenProps) {
   const numbers = useQuery('phone', () => listAll((page) => client.phone.list(page)))
   const [isBuying, setBuying] = useState(false)
-  if (id) return <NumberDetail id={id} />
+  if (id) return <NumberDetail id={id} sender={sender} />
   const buy = canOperate.value && (
     <Button kind="primary" icon="plus" onClick={() => setBuying(true)}>
       Buy a number
@@ -97,7 +97,7 @@ function BuyDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
-function NumberDetail({ id }: { id: string }) {
+function NumberDetail({ id, sender }: { id: string; sender: string | undefined }) {
   const number = useQuery(`phone ${id}`, () => client.phone.get(id))
   const texts = useQuery(`phone ${id} texts`, () => client.phone.messages(id, { limit: 100 }))
   const [isReleasing, setReleasing] = useState(false)
@@ -110,6 +110,7 @@ function NumberDetail({ id }: { id: string }) {
   }
   const actions = (
     <>
+      {number.data.value && <Copy value={number.data.value.phone_number} text="Copy" name="number" />}
       <ButtonLink icon="back" href={addressOf('/phone')}>
         All
       </ButtonLink>
@@ -120,12 +121,22 @@ function NumberDetail({ id }: { id: string }) {
       )}
     </>
   )
+  const hasTexts = (texts.data.value?.data.length ?? 0) > 0
+  const note = number.data.value && <NumberState number={number.data.value} />
   return (
-    <Screen title={number.data.value?.phone_number ?? 'Phone number'} actions={actions}>
-      <div class="stack">
-        <Loaded query={number}>{(data) => <NumberState number={data} />}</Loaded>
-        <Loaded query={texts}>{({ data }: { data: SmsMessage[] }) => <Texts messages={data} />}</Loaded>
-      </div>
+    <Screen title={number.data.value?.phone_number ?? 'Phone number'} note={note} actions={actions} isFlush={hasTexts}>
+      <Loaded query={number}>{({ sms_error: error }) => error && <Notice tone="bad">{error.detail}</Notice>}</Loaded>
+      <Loaded query={texts}>
+        {({ data }: { data: SmsMessage[] }) =>
+          data.length === 0 ? (
+            <Empty icon="phone" title="No texts yet">
+              Texts to this number appear here at once, with their codes as chips.
+            </Empty>
+          ) : (
+            <TextConversations numberId={id} messages={data} openSender={sender} />
+          )
+        }
+      </Loaded>
       {isReleasing && (
         <Confirm
           title="Release this number?"
@@ -140,15 +151,11 @@ function NumberDetail({ id }: { id: string }) {
   )
 }
 
-function NumberState({ number }: { number: PhoneNumber }) {
-  return (
-    <div class="row wrap">
-      <Copy value={number.phone_number} name="number" />
-      <Badge tone={tones[number.sms_status]}>{number.sms_status}</Badge>
-      <span class="faint">
-        {number.agent_handle}, {number.provider}
-      </span>
-      {number.sms_error && <Notice tone="bad">{number.sms_error.detail}</Notice>}
-    </div>
-  )
-}
+const NumberState = ({ number }: { number: PhoneNumber }) => (
+  <span class="row">
+    <Badge tone={tones[number.sms_status]}>{number.sms_status}</Badge>
+    <span class="hide-small">
+      {number.agent_handle}, {number.provider}
+    </span>
+  </span>
+)

@@ -77,7 +77,7 @@ async function startSession(): Promise<void> {
 
 function SignedOut() {
   const link = (
-    <ButtonLink kind="primary" href="/console/">
+    <ButtonLink kind="primary" href="/console/?next=/console/vault">
       Sign in
     </ButtonLink>
   )
