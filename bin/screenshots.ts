@@ -12,7 +12,7 @@ const pictures: Record<string, string> = {
   'console-approval': 'approval',
   'console-quarantine': 'quarantine-open',
   'console-tunnel': 'tunnel-request',
-  'console-vault': 'vault-secret',
+  'console-vault': 'vault-secret-light',
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'callsign-screenshots-'))

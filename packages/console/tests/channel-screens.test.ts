@@ -127,7 +127,7 @@ describe('a person', () => {
     await page.getByRole('button', { name: 'New identity' }).click()
     await page.getByLabel('Handle').fill('helper')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('helper@agents.localhost').waitFor()
+    await page.getByText('helper@agents.localhost').first().waitFor()
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Approval').selectOption('required')
     await page.getByRole('button', { name: 'Save' }).click()

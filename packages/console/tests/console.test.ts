@@ -198,6 +198,24 @@ describe('mail', () => {
     await page.getByText('accepted').first().waitFor()
   })
 
+  test('the inspector of a message without text says so, and each part loads again after a failure', { timeout: 60_000 }, async () => {
+    await world.deliver({ from: 'ada@park.example', to: 'travel@agents.localhost', subject: 'Without text', text: '' })
+    const { id } = await world.waitForMail('travel', 'Without text')
+    const at = (tab: string) => () => `/messages/travel/${id}?tab=${tab}`
+    await page.goto(`/console${at('text')()}`)
+    await page.getByText('This message has no text').waitFor()
+    const failing = await openFailingPage(browser, world.baseUrl, page)
+    const parts = [
+      { name: 'inspector', path: at('text'), data: 'This message has no text', requests: /\/messages\/msg_\w+$/ },
+      { name: 'inspector headers', path: at('headers'), data: 'Route', requests: /\/raw$/ },
+      { name: 'inspector source', path: at('raw'), data: 'Download as .eml', requests: /\/raw$/ },
+      { name: 'inspector events', path: at('events'), data: 'email.received', requests: /\/api\/v1\/events\?/ },
+    ]
+    for (const { requests: of, ...part } of parts) await expectFailure(failing.page, part, of)
+    expect(withoutFailedLoads(failing.problems)).toEqual([])
+    await failing.close()
+  })
+
   test('a draft saves itself, and a change from elsewhere is not overwritten', { timeout: 60_000 }, async () => {
     await page.goto('/console/inbox?mailbox=sales')
     await page.getByRole('link', { name: /Shipping 40 units/ }).waitFor()

@@ -1,16 +1,13 @@
 // The vault page in Chromium on a real server: unlock, secrets, grants, idle lock, and no trace of a key outside the worker.
-import { mkdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Callsign, createMemoryPins, type UnlockedVault } from '@callsign/sdk'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { findInaccessible, launchBrowser } from './harness/browser.ts'
+import { launchBrowser } from './harness/browser.ts'
 import { openKeyField, submitSignIn } from './harness/sign-in.ts'
+import { lookAt } from './harness/states.ts'
 import { enterKey, kdfParams, openVaultPage, readStorage, unlock, vaultKey } from './harness/vault.ts'
 import { startWorld, type World } from './harness/world.ts'
 
-const pictures = process.env.CALLSIGN_SCREENSHOTS ?? join(tmpdir(), 'callsign-console')
 const timeout = 120_000
 const patient = { timeout: 30_000 }
 
@@ -22,23 +19,7 @@ let other: UnlockedVault
 
 const clientOf = (apiKey: string) => new Callsign({ url: world.baseUrl, apiKey, vault: { pins: createMemoryPins() } })
 
-/** The page in both colour schemes and on a phone, checked by axe-core. */
-async function lookAt(name: string): Promise<void> {
-  const picture = (suffix: string) => page.screenshot({ path: join(pictures, `vault-${name}${suffix}.png`), animations: 'disabled' })
-  for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme })
-    await picture(scheme === 'light' ? '' : '-dark')
-    expect(await findInaccessible(page)).toEqual([])
-  }
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 390, height: 844 })
-  await picture('-phone')
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-  await page.setViewportSize({ width: 1440, height: 900 })
-}
-
 beforeAll(async () => {
-  mkdirSync(pictures, { recursive: true })
   const [started, browser] = await Promise.all([startWorld({ isFilled: false }), launchBrowser()])
   world = { ...started, browser }
   await world.createAgent('sales', { display_name: 'Sales' })
@@ -63,7 +44,7 @@ afterAll(async () => {
 describe('a locked vault', { timeout }, () => {
   test('rejects a wrong key and opens with the right one', async () => {
     await page.getByRole('heading', { name: 'Unlock the vault' }).waitFor()
-    await lookAt('locked')
+    await lookAt(page, 'vault-locked')
     await enterKey(page, 'another key of sixteen')
     await page.getByText('This is not the key of the vault.').waitFor()
     // The browser reports the 401 of the wrong key.
@@ -139,7 +120,7 @@ describe('a person', { timeout }, () => {
     await page.getByRole('button', { name: 'Generate' }).click()
     const password = (await page.getByLabel('Generated password').textContent()) ?? ''
     expect(password).toMatch(/^[!-~]{24}$/)
-    await lookAt('form')
+    await lookAt(page, 'vault-form')
     await page.getByRole('button', { name: 'Use it' }).click()
     await page.getByLabel('One-time password secret (optional)').fill('otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&digits=8')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -152,7 +133,7 @@ describe('a person', { timeout }, () => {
     await page.getByRole('button', { name: 'Reveal password' }).click()
     await page.getByText(password, { exact: true }).waitFor()
     await page.getByLabel('One-time password', { exact: true }).waitFor()
-    await lookAt('secret')
+    await lookAt(page, 'vault-secret')
     await page.getByLabel('Search', { exact: true }).fill('')
   })
 
@@ -203,7 +184,7 @@ describe('a person', { timeout }, () => {
     await page.getByRole('tab', { name: 'Access' }).click()
     await page.getByLabel('sales can read payments').check()
     await page.getByText('sales can read payments', { exact: true }).waitFor()
-    await lookAt('access')
+    await lookAt(page, 'vault-access')
     expect((await other.grants('payments')).map(({ agent_handle: handle }) => handle)).toEqual(['sales'])
     const agentKey = { name: 'Sales', type: 'agent', agent_handle: 'sales', scopes: ['vault:read'] }
     const { key } = await world.expectApi(201, 'POST', '/keys', { body: agentKey })
@@ -227,7 +208,7 @@ describe('a person', { timeout }, () => {
     await page.getByRole('tab', { name: 'Audit' }).click()
     const table = page.getByRole('table', { name: 'Access to the vault' })
     for (const action of ['unlocked', 'unlock failed', 'secret created', 'access granted']) await table.getByText(action).first().waitFor()
-    await lookAt('audit')
+    await lookAt(page, 'vault-audit')
   })
 })
 

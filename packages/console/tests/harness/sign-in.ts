@@ -24,7 +24,7 @@ export async function signInByKey(page: Page, key: string): Promise<void> {
 /** Presses "Try again" until the screen shows this text. */
 export const loadAgain = (page: Page, name: string, text: string) =>
   waitFor(`${name} to load again`, async () => {
-    if (await page.getByText(text).first().isVisible()) return true
+    if ((await page.getByText(text).filter({ visible: true }).count()) > 0) return true
     const again = page.getByRole('button', { name: 'Try again' }).first()
     // A screen may load again by itself, and one with two queries has two buttons. Each goes away when it is pressed.
     if (await again.isVisible()) await again.click({ timeout: 1000 }).catch(() => {})

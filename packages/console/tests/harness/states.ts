@@ -10,14 +10,18 @@ export type ScreenCase = { name: string; path: () => string; data: string; empty
 const wide = { width: 1440, height: 900 }
 const narrow = { width: 390, height: 844 }
 
-const waitForData = (page: Page, { data }: ScreenCase) => page.getByText(data).first().waitFor()
+const waitForData = (page: Page, { data }: ScreenCase) => page.getByText(data).filter({ visible: true }).first().waitFor()
 
 /** Opens a screen, and checks it in light and dark, and at 390 px. */
 export async function expectAccessible(page: Page, screen: ScreenCase): Promise<void> {
-  const name = screen.name.replaceAll(' ', '-')
-  await page.emulateMedia({ colorScheme: 'light' })
   await page.goto(`/console${screen.path()}`)
   await waitForData(page, screen)
+  await lookAt(page, screen.name.replaceAll(' ', '-'), () => waitForData(page, screen))
+}
+
+/** Checks the open page in light and dark, and at 390 px, where it has to show the same again. */
+export async function lookAt(page: Page, name: string, waitAgain = async () => {}): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' })
   await takePicture(page, `${name}-light`)
   expect(await findInaccessible(page)).toEqual([])
   await page.emulateMedia({ colorScheme: 'dark' })
@@ -25,7 +29,7 @@ export async function expectAccessible(page: Page, screen: ScreenCase): Promise<
   expect(await findInaccessible(page, { part: 'scheme' })).toEqual([])
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(narrow)
-  await waitForData(page, screen)
+  await waitAgain()
   await takePicture(page, `${name}-phone`)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(narrow.width)
   expect(await findInaccessible(page)).toEqual([])

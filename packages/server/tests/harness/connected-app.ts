@@ -6,7 +6,7 @@ import type { Harness, Json } from './start.ts'
 
 export type Fields = Record<string, string | string[] | undefined>
 export type PageAnswer = { status: number; headers: Record<string, string | string[] | undefined>; text: string }
-type Browser = ReturnType<typeof openBrowser>
+type Browser = Pick<ReturnType<typeof openBrowser>, 'cookie' | 'csrf'>
 
 /** Parameters as a query or form. undefined leaves one out, and a list repeats it. */
 export function parametersOf(fields: Fields): URLSearchParams {

@@ -5,7 +5,7 @@ import { useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { ButtonLink } from '../../elements/button.tsx'
 import { Copy, Id } from '../../elements/copy.tsx'
-import { Failure, Loading } from '../../elements/empty.tsx'
+import { Empty, Failure, Loading } from '../../elements/empty.tsx'
 import { Screen } from '../../elements/screen.tsx'
 import { Tabs } from '../../elements/tabs.tsx'
 import { Time } from '../../elements/time.tsx'
@@ -138,6 +138,7 @@ function Summary({ message }: { message: Message }) {
 }
 
 function TextTab({ message }: { message: Message }) {
+  if (message.text.trim() === '') return <Empty icon="mail" title="This message has no text" />
   const isReply = message.extracted_text !== '' && message.extracted_text.trim() !== message.text.trim()
   return (
     <div class="stack">
