@@ -3,7 +3,7 @@ import { Callsign, createMemoryPins, type UnlockedVault } from '@callsign/sdk'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser } from './harness/browser.ts'
-import { openKeyField, submitSignIn } from './harness/sign-in.ts'
+import { showKeyField, submitSignIn } from './harness/sign-in.ts'
 import { lookAt } from './harness/states.ts'
 import { enterKey, kdfParams, openVaultPage, readStorage, unlock, vaultKey } from './harness/vault.ts'
 import { startWorld, type World } from './harness/world.ts'
@@ -103,7 +103,7 @@ describe('a locked vault', { timeout }, () => {
     await stranger.page.goto('/console/vault')
     await stranger.page.getByRole('heading', { name: 'Sign in to the console first' }).waitFor()
     await stranger.page.getByRole('link', { name: 'Sign in' }).click()
-    await (await openKeyField(stranger.page)).fill(world.organizationKey)
+    await (await showKeyField(stranger.page)).fill(world.organizationKey)
     await submitSignIn(stranger.page)
     await stranger.page.getByRole('heading', { name: 'Unlock the vault' }).waitFor()
     expect(stranger.problems).toEqual([])

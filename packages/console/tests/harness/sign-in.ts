@@ -5,6 +5,11 @@ import { waitFor } from '../../../server/tests/harness/wait.ts'
 /** The field for a key on the sign-in page, which hides it behind a button once members exist. */
 export async function openKeyField(page: Page) {
   await page.goto('/console/')
+  return showKeyField(page)
+}
+
+/** The same on the page that is open, or about to be. */
+export async function showKeyField(page: Page) {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   const field = page.getByLabel('API key')
   if (!(await field.isVisible())) await page.getByRole('button', { name: 'Use an API key' }).click()

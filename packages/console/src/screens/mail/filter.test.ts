@@ -28,7 +28,16 @@ describe('parseSearch', () => {
 
 test('conditions of the search win over those of the folder', () => {
   const filter = readFilter(new URLSearchParams('folder=unread&label=todo&q=is:read'))
-  expect(listQueryOf(filter, parseSearch(filter.search))).toEqual({ folder: 'inbox', direction: 'inbound', is_read: true, label: 'todo' })
+  expect(listQueryOf(filter, parseSearch(filter.search))).toEqual({ direction: 'inbound', is_read: true, label: 'todo' })
+})
+
+test('the inbox leaves out archived and spam threads, and a search finds them', () => {
+  const queryOf = (text: string) => {
+    const filter = readFilter(new URLSearchParams(text))
+    return listQueryOf(filter, parseSearch(filter.search))
+  }
+  expect(queryOf('')).toEqual({ folder: 'inbox', direction: 'inbound' })
+  expect(queryOf('q=from:ada')).toEqual({ direction: 'inbound', from: 'ada' })
 })
 
 test('an unknown folder is the inbox', () => {

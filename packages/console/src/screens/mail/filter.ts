@@ -85,9 +85,15 @@ const folderQueries: Partial<Record<Folder, ListQuery>> = {
   all: {},
 }
 
-/** Conditions of folder, label and search together. Those of the search win. */
+/** Conditions of folder, label and search together. Those of the search win, and it finds archived and spam threads too. */
 export function listQueryOf(filter: MailFilter, search: Search): ListQuery {
-  return { ...folderQueries[filter.folder], ...(filter.label ? { label: filter.label } : {}), ...search.list }
+  const { folder, ...conditions } = folderQueries[filter.folder] ?? {}
+  return {
+    ...(folder && filter.search === '' ? { folder } : {}),
+    ...conditions,
+    ...(filter.label ? { label: filter.label } : {}),
+    ...search.list,
+  }
 }
 
 const contains = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())
