@@ -32,8 +32,8 @@ export function UsageChart({ days, sums }: { days: string[]; sums: UsageSum[] })
         })}
       </svg>
       <figcaption class="row wrap">
-        <span class="key received">{total('received')} received</span>
-        <span class="key sent">{total('sent')} sent</span>
+        <span class="legend received">{total('received')} received</span>
+        <span class="legend sent">{total('sent')} sent</span>
         <span class="grow" />
         <span class="faint">
           {days[0]} to {days.at(-1)}

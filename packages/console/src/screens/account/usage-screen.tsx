@@ -90,7 +90,7 @@ function Counts({ by, days, usage }: { by: UsageSubject; days: string[]; usage: 
 }
 
 const columnOf = (count: UsageCount) => ({
-  title: count,
+  title: count[0]?.toUpperCase() + count.slice(1),
   cell: ({ messages }: UsageSum) => (messages[count] === 0 ? <span class="faint">0</span> : messages[count].toLocaleString()),
   isNumber: true,
   isMinor: isMinorCount(count),

@@ -21,7 +21,7 @@ import { canOperate } from '../../session/session.ts'
 import { DeliveryDialog } from './delivery-dialog.tsx'
 import { WebhookDialog } from './webhook-dialog.tsx'
 import { SecretDialog } from './webhook-secret.tsx'
-import { WebhookState } from './webhook-state.tsx'
+import { eventTexts, WebhookState } from './webhook-state.tsx'
 
 type Open = { kind: 'delete' | 'edit' | 'replay' } | { kind: 'secret'; secret: string } | { kind: 'delivery'; id: string }
 
@@ -121,7 +121,7 @@ function Detail({ webhook, onDelivery }: { webhook: Webhook; onDelivery: (id: st
         items={[
           ['URL', webhook.url],
           ['State', <WebhookState key="state" webhook={webhook} />],
-          ['Events', webhook.events.join(', ')],
+          ['Events', eventTexts(webhook).join(', ')],
           ['Agents', webhook.agent_handles.join(', ') || 'all'],
           ...(webhook.header_names.length > 0 ? [['Headers', webhook.header_names.join(', ')] as [string, string]] : []),
           ['Format', webhook.format],

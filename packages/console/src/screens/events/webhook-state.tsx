@@ -5,6 +5,9 @@ import { Time } from '../../elements/time.tsx'
 
 const tones: Record<Webhook['status'], Tone> = { active: 'good', paused: 'warn', disabled: 'bad' }
 
+/** The types of events, with all of them as a word. */
+export const eventTexts = ({ events }: Webhook): string[] => events.map((event) => (event === '*' ? 'all' : event))
+
 export function WebhookState({ webhook: { status, failing_since: failingSince } }: { webhook: Webhook }) {
   return (
     <span class="row wrap">

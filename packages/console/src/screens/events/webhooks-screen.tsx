@@ -17,7 +17,7 @@ import { canOperate } from '../../session/session.ts'
 import { WebhookDetail } from './webhook-detail.tsx'
 import { WebhookDialog } from './webhook-dialog.tsx'
 import { SecretDialog } from './webhook-secret.tsx'
-import { WebhookState } from './webhook-state.tsx'
+import { eventTexts, WebhookState } from './webhook-state.tsx'
 
 const samples = samplesOf({
   method: 'POST',
@@ -53,7 +53,7 @@ export default function WebhooksScreen({ parts: [id] }: ScreenProps) {
               columns={[
                 { title: 'URL', cell: (webhook) => <a href={addressOf(`/webhooks/${webhook.id}`)}>{webhook.url}</a> },
                 { title: 'State', cell: (webhook) => <WebhookState webhook={webhook} /> },
-                { title: 'Events', cell: (webhook) => webhook.events.join(', '), isMinor: true },
+                { title: 'Events', cell: (webhook) => eventTexts(webhook).join(', '), isMinor: true },
                 { title: 'Agents', cell: (webhook) => webhook.agent_handles.join(', ') || 'all', isMinor: true },
                 { title: 'Created', cell: (webhook) => <Time at={webhook.created_at} />, isMinor: true },
               ]}

@@ -123,7 +123,10 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
           throw new ApiError('conflict', `An organization has at most ${webhooksMax} webhooks. Delete one first.`)
         await store.setAgents(tx, organizationId, id, agents)
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.created', id, { url: originOf(row.url) })
-        return { ...toWebhook({ ...row, disabled_reason: null, failing_since: null, old_secret_expires_at: null, updated_at: at }), secret: formatSecret(secret) }
+        return {
+          ...toWebhook({ ...row, disabled_reason: null, failing_since: null, old_secret_expires_at: null, updated_at: at }),
+          secret: formatSecret(secret),
+        }
       }
       const find = async (tx: Tx, clientId: string) => {
         const found = await store.findWebhookByClientId(tx, organizationId, clientId)

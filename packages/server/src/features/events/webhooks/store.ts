@@ -11,7 +11,10 @@ const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, 
 /** Limit of retired secrets that still sign. The oldest is dropped first. */
 const oldSecretsMax = 5
 
-export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'failing_since' | 'old_secret_expires_at' | 'updated_at'> & { secret: Buffer; headers: Buffer | null }
+export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'failing_since' | 'old_secret_expires_at' | 'updated_at'> & {
+  secret: Buffer
+  headers: Buffer | null
+}
 
 /** Inserts a webhook. False when the organization has `countMax` already. */
 export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
