@@ -7,9 +7,6 @@ import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 import { AgentFilters, CustomHeaders, Format } from './webhook-inputs.ts'
 
-/** Maximum length of an endpoint's URL, in characters. */
-const urlCharactersMax = 2048
-
 export const WebhookStatus = Type.Unsafe<'active' | 'paused' | 'disabled'>({ type: 'string', enum: ['active', 'paused', 'disabled'] })
 
 const webhookFields = {
@@ -25,14 +22,8 @@ const webhookFields = {
   description: nullableString(),
   status: WebhookStatus,
   disabled_reason: nullableString({ description: 'The reason why the server stopped delivering. null unless status is disabled.' }),
-  failing_since: Type.Unsafe<string | null>({
-    ...nullableTimestamp,
-    description: 'The first failure since the last successful attempt. null while deliveries succeed.',
-  }),
-  old_secret_expires_at: Type.Unsafe<string | null>({
-    ...nullableTimestamp,
-    description: 'The end of signatures with the secret before the last rotation. null when only the current one signs.',
-  }),
+  failing_since: nullableString({ format: 'date-time', description: 'The first failure since the last success.' }),
+  old_secret_expires_at: nullableString({ format: 'date-time', description: 'Until then the secret before the last rotation signs too.' }),
   client_id: clientIdField,
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -53,7 +44,7 @@ export const CreatedWebhook = Type.Object(
   { $id: 'CreatedWebhook' },
 )
 
-const Url = Type.String({ minLength: 8, maxLength: urlCharactersMax, description: 'http:// or https://, a public address.' })
+const Url = Type.String({ minLength: 8, maxLength: 2048, description: 'http:// or https://, a public address.' })
 const EventNames = Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['*', ...eventTypes] }), {
   minItems: 1,
   maxItems: eventTypes.length + 1,

@@ -273,11 +273,9 @@ class CreatedWebhook(TypedDict):
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
     failing_since: str | None
-    """The first failure since the last successful attempt. null while deliveries succeed."""
+    """The first failure since the last success."""
     old_secret_expires_at: str | None
-    """The end of signatures with the secret before the last rotation. null when only the current
-    one signs.
-    """
+    """Until then the secret before the last rotation signs too."""
     client_id: str | None
     """The client_id of the creation."""
     created_at: str
@@ -1892,11 +1890,9 @@ class Webhook(TypedDict):
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
     failing_since: str | None
-    """The first failure since the last successful attempt. null while deliveries succeed."""
+    """The first failure since the last success."""
     old_secret_expires_at: str | None
-    """The end of signatures with the secret before the last rotation. null when only the current
-    one signs.
-    """
+    """Until then the secret before the last rotation signs too."""
     client_id: str | None
     """The client_id of the creation."""
     created_at: str
@@ -1935,11 +1931,9 @@ class WebhookWithSecret(TypedDict):
     disabled_reason: str | None
     """The reason why the server stopped delivering. null unless status is disabled."""
     failing_since: str | None
-    """The first failure since the last successful attempt. null while deliveries succeed."""
+    """The first failure since the last success."""
     old_secret_expires_at: str | None
-    """The end of signatures with the secret before the last rotation. null when only the current
-    one signs.
-    """
+    """Until then the secret before the last rotation signs too."""
     client_id: str | None
     """The client_id of the creation."""
     created_at: str

@@ -24,6 +24,9 @@ export type WebhookRow = {
   updated_at: Date
 }
 
+/** The state of a webhook that has not sent anything. */
+export const untried = { disabled_reason: null, failing_since: null, old_secret_expires_at: null }
+
 /** Writes the body of an event, by the format of the webhook. */
 export type BodyFormats = Record<WebhookFormat, (payload: Payload) => unknown>
 

@@ -29,7 +29,7 @@ import type { Events } from '../log/operations.ts'
 import { openHeaders, sealHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { findAgents, type WebhookFields } from './fields.ts'
-import { type BodyFormats, eventTypesOf, judge, originOf, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook } from './model.ts'
+import { type BodyFormats, eventTypesOf, judge, originOf, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook, untried } from './model.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
 
@@ -123,10 +123,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
           throw new ApiError('conflict', `An organization has at most ${webhooksMax} webhooks. Delete one first.`)
         await store.setAgents(tx, organizationId, id, agents)
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.created', id, { url: originOf(row.url) })
-        return {
-          ...toWebhook({ ...row, disabled_reason: null, failing_since: null, old_secret_expires_at: null, updated_at: at }),
-          secret: formatSecret(secret),
-        }
+        return { ...toWebhook({ ...row, ...untried, updated_at: at }), secret: formatSecret(secret) }
       }
       const find = async (tx: Tx, clientId: string) => {
         const found = await store.findWebhookByClientId(tx, organizationId, clientId)
