@@ -1,11 +1,15 @@
 // The pages of the documentation: guides, reference, search, and their Markdown for language models.
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { operations } from '@callsign/contract'
 import { openApiDocument } from '@callsign/contract/openapi'
 import { operation } from '@callsign/contract/operation'
+import { codeSamples } from '@callsign/contract/reference/code-samples'
 import { operationDetails } from '@callsign/contract/reference/details'
 import Type from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { siteFiles } from '../../../bin/site.ts'
 import { llmsFullText } from '../src/edges/api/reference/llms.ts'
 import { type Guide, readGuides } from '../src/edges/api/site/guides.ts'
 import { parseMarkdown, renderMarkdown } from '../src/edges/api/site/markdown.ts'
@@ -15,6 +19,13 @@ import { startEdge } from './harness/api-edge.ts'
 const document = openApiDocument({ serverUrl: 'https://callsign.example', version: '1.2.3' }, operations)
 const guides = readGuides()
 const site = createSite(document, guides)
+
+const python = ['python3', '/usr/bin/python3'].find(
+  (program) => spawnSync(program, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0,
+)
+/** The Python client manages keys of the vault over the command line. */
+const withoutPython = ['replaceVaultPrimaryKey', 'deleteVaultKey', 'rotateVault', 'listVaultAccess']
+
 const slugOf = (name: string): string => name.toLowerCase().replaceAll(' ', '-')
 
 const renderText = (markdown: string): string => renderMarkdown(parseMarkdown(markdown), (target) => target).html.text
@@ -52,8 +63,8 @@ describe('Markdown', () => {
   test('shows blocks in several languages as one group, and the first one to readers of a language without its own', () => {
     const text = renderText('```sh curl\na\n```\n\n```ts\nb\n```\n\n```python\nc\n```\n\n```ts\nd\n```\n\n```json\n{"e": 1}\n```')
     expect(text.match(/<figure class="code samples">/g)).toHaveLength(2)
-    expect(text).toContain('<pre data-for="curl cli"><code>a</code></pre><pre data-for="ts"><code>b</code></pre>')
-    expect(text).toContain('<pre data-for="ts curl python cli"><code>d</code></pre>')
+    expect(text).toContain('<pre tabindex="0" data-for="curl cli"><code>a</code></pre><pre tabindex="0" data-for="ts"><code>b</code></pre>')
+    expect(text).toContain('<pre tabindex="0" data-for="ts curl python cli"><code>d</code></pre>')
     expect(text).toContain('<figure class="code"><figcaption><span>JSON</span>')
   })
 })
@@ -241,6 +252,47 @@ describe('served', () => {
     expect(whole.text).toContain('### POST /api/v1/notes')
     expect(whole.text).toContain('# Quick start')
   })
+})
+
+test('the pages as files have no search and no requests to try', () => {
+  const files = siteFiles('https://callsign.example', '1.2.3')
+  expect(files.size).toBeGreaterThan(2 * guides.length)
+  for (const path of [
+    'docs/index.html',
+    'docs/index.md',
+    'docs/guides/mail/index.html',
+    'docs/guides/mail.md',
+    'docs/api/index.html',
+    'llms.txt',
+  ])
+    expect(files.has(path), path).toBe(true)
+  expect(files.get('docs/index.html')).not.toContain('<form action=')
+  expect(files.get('docs/index.html')).not.toContain('data-server>')
+  expect(site.page('')).toContain('<html lang="en" data-server>')
+})
+
+describe('the examples for Python', () => {
+  const samples = operations.flatMap((shape) => {
+    const details = operationDetails[shape.id]
+    const sample = details && codeSamples(shape, details, '').find(({ label }) => label === 'Python')
+    return sample ? [{ id: shape.id, source: sample.source }] : []
+  })
+
+  test('exist for every operation with an SDK method, but for those of the vault that Python lacks', () => {
+    const missing = operations.filter(({ id }) => operationDetails[id]?.sdk && samples.every((sample) => sample.id !== id))
+    expect(missing.map(({ id }) => id)).toEqual(withoutPython)
+  })
+
+  test.skipIf(!python)(
+    `call methods that exist, with arguments that they take${python ? '' : ' (skipped: Python is not installed)'}`,
+    () => {
+      const program = join(import.meta.dirname, 'harness', 'check_samples.py')
+      const env = { ...process.env, PYTHONPATH: join(import.meta.dirname, '../../python/src'), PYTHONDONTWRITEBYTECODE: '1' }
+      const { status, stdout, stderr } = spawnSync(python as string, [program], { input: JSON.stringify(samples), env, encoding: 'utf8' })
+      expect(stdout + stderr).toBe('')
+      expect(status).toBe(0)
+    },
+  )
 })
 
 test('the whole text has every page, and every operation with its description and example', () => {

@@ -43,6 +43,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
       'Returns the primary key and the unused recovery keys, with their derivation parameters and last use. No reply contains a wrapped key.',
     keys: 'organization',
     sdk: 'const keys = await callsign.vault.keys()',
+    python: 'keys = callsign.vault_api.list_vault_keys()',
     cli: 'callsign vault keys',
   },
   replaceVaultPrimaryKey: {

@@ -76,4 +76,5 @@ function replyBox(succeeds: (readonly [string, Response])[]): Html | '' {
 }
 
 /** A value as indented JSON. */
-export const jsonBox = (value: unknown): Html => html`<pre><code>${highlight('json', JSON.stringify(value, null, 2) ?? '')}</code></pre>`
+export const jsonBox = (value: unknown): Html =>
+  html`<pre tabindex="0"><code>${highlight('json', JSON.stringify(value, null, 2) ?? '')}</code></pre>`

@@ -70,6 +70,7 @@ const placeLink = ({ title, about, page, anchor }) =>
 
 function prepareSearch() {
   const input = document.querySelector('header input[type="search"]')
+  if (!input) return
   const list = document.querySelector('.found')
   let newest = 0
   const select = (link) => {
@@ -148,7 +149,7 @@ async function send(form, key) {
 
 function prepareRequests() {
   const field = document.querySelector('#try-key')
-  if (!field) return
+  if (!field || !('server' in document.documentElement.dataset)) return
   // The storage of a session ends with its tab.
   field.value = store('sessionStorage', 'callsign-docs-key') ?? ''
   field.addEventListener('input', () => store('sessionStorage', 'callsign-docs-key', field.value.trim()))

@@ -33,7 +33,7 @@ const fenceLabels: Record<string, string> = {
 /** A block in a language that readers do not choose. */
 export function codeFigure({ lang = '', text }: CodeBlock): Html {
   const name = lang.split(' ')[0] as string
-  return html`<figure class="code"><figcaption><span>${fenceLabels[name] ?? name}</span></figcaption><pre><code>${highlight(name, text)}</code></pre></figure>`
+  return html`<figure class="code"><figcaption><span>${fenceLabels[name] ?? name}</span></figcaption><pre tabindex="0"><code>${highlight(name, text)}</code></pre></figure>`
 }
 
 export const sampleGroup = (blocks: CodeBlock[]): Html =>
@@ -48,7 +48,7 @@ export function sampleFigure(samples: Sample[], missing?: (label: string) => str
   const shown = samples.map(({ id, text }, index) => {
     const ids = index === 0 && !missing ? [id, ...absent.map((language) => language.id)] : [id]
     const language = languages.find((one) => one.id === id)
-    return html`<pre data-for="${ids.join(' ')}"><code>${highlight((language?.fence ?? '').split(' ')[0] as string, text)}</code></pre>`
+    return html`<pre tabindex="0" data-for="${ids.join(' ')}"><code>${highlight((language?.fence ?? '').split(' ')[0] as string, text)}</code></pre>`
   })
   const tabs = languages
     .filter(({ id }) => missing !== undefined || samples.some((sample) => sample.id === id))

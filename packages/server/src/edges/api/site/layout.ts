@@ -49,9 +49,12 @@ const icon = (paths: string): Html =>
 const themeIcon = icon('<circle cx="12" cy="12" r="8.5"/><path d="M12 3.5a8.5 8.5 0 0 1 0 17z" fill="currentColor"/>')
 const menuIcon = icon('<path d="M4 7h16M4 12h16M4 17h16"/>')
 
-export function layout(product: string, sections: Section[], page: Page): string {
+/** `hasServer` is false for pages that are read as files. */
+export type Frame = { product: string; hasServer: boolean }
+
+export function layout({ product, hasServer }: Frame, sections: Section[], page: Page): string {
   return html`<!doctype html>
-<html lang="en">
+<html lang="en"${hasServer ? html` data-server` : ''}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -63,7 +66,7 @@ ${page.hasMarkdown ? html`<link rel="alternate" type="text/markdown" href="${mar
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-${header(product, page)}
+${header(product, page, hasServer)}
 <div class="columns">
 <input type="checkbox" id="menu" class="unseen" aria-label="Show the navigation">
 ${navigation(sections, page)}
@@ -78,10 +81,10 @@ ${aside(page)}
 /** The address of the Markdown of a page. */
 export const markdownAddress = (path: string): string => `/docs/${path === '' ? 'index' : path}.md`
 
-const header = (product: string, page: Page): Html => html`<header>
+const header = (product: string, page: Page, hasServer: boolean): Html => html`<header>
 <label for="menu" class="menu">${menuIcon}<span class="unseen">Navigation</span></label>
 <a class="home" href="/docs">${product} <span>docs</span></a>
-<form action="/docs/search" role="search"><input type="search" name="q" value="${page.words ?? ''}" maxlength="${searchCharactersMax}" placeholder="Search" autocomplete="off" aria-label="Search the documentation"><div class="found" role="listbox" hidden></div></form>
+${hasServer ? html`<form action="/docs/search" role="search"><input type="search" name="q" value="${page.words ?? ''}" maxlength="${searchCharactersMax}" placeholder="Search" autocomplete="off" aria-label="Search the documentation"><div class="found" role="listbox" hidden></div></form>` : ''}
 <fieldset class="languages"><legend class="unseen">Language of the examples</legend>${languages.map(
   ({ id, label }, index) =>
     html`<input type="radio" class="unseen" name="language" id="lang-${id}"${index === 0 ? html` checked` : ''}><label for="lang-${id}">${label}</label>`,

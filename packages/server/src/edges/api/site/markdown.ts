@@ -102,7 +102,7 @@ function list({ ordered, items }: Tokens.List, resolve: Resolve): Html {
 }
 
 const table = ({ header, rows }: Tokens.Table, resolve: Resolve): Html =>
-  html`<div class="table"><table><thead><tr>${header.map((cell) => html`<th>${inline(cell.tokens, resolve)}</th>`)}</tr></thead><tbody>${rows.map(
+  html`<div class="table" tabindex="0"><table><thead><tr>${header.map((cell) => html`<th>${inline(cell.tokens, resolve)}</th>`)}</tr></thead><tbody>${rows.map(
     (row) => html`<tr>${row.map((cell) => html`<td>${inline(cell.tokens, resolve)}</td>`)}</tr>`,
   )}</tbody></table></div>`
 
@@ -120,7 +120,7 @@ function renderInline(token: Token, resolve: Resolve): Piece {
       return html`<code>${token.text}</code>`
     case 'link':
       // An address without brackets is an example, such as that of a local server.
-      if (!token.raw.startsWith('[')) return token.text
+      if (!token.raw.startsWith('[')) return decode(token.text)
       return html`<a href="${safeAddress(resolve(token.href))}">${inline(token.tokens ?? [], resolve)}</a>`
     case 'image':
       return html`<img src="${safeAddress(resolve(token.href))}" alt="${token.text}" loading="lazy">`
@@ -142,8 +142,10 @@ export function textOf(token: Token): string {
   }
   if (token.type === 'list') return (token as Tokens.List).items.map((item) => item.tokens.map(textOf).join(' ')).join('\n')
   if ('tokens' in token && token.tokens) return token.tokens.map(textOf).join('')
-  if (token.type === 'text') return token.text.replace(/&(lt|gt|amp|quot);/g, (_: string, name: string) => entities[name])
+  if (token.type === 'text') return decode(token.text)
   return 'text' in token ? token.text : ''
 }
+
+const decode = (text: string): string => text.replace(/&(lt|gt|amp|quot);/g, (_, name: string) => entities[name] as string)
 
 const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"' }

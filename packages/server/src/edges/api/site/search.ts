@@ -85,9 +85,12 @@ const referencePlaces = (document: OpenApiDocument): Indexed[] => [
 
 const spaced = (id: string): string => id.replace(/([a-z])([A-Z])/g, '$1 $2')
 
-/** 0 unless every word occurs. Of equal places, a guide comes first. */
+/** Pages of many short parts, printed from tables. */
+const tablePages: ReadonlySet<string> = new Set(['cli', 'configuration'])
+
+/** 0 unless every word occurs. Of equal places, a page with explanations comes first. */
 function scoreOf({ names, text, place }: Indexed, words: string[]): number {
-  let score = place.kind === 'guide' ? 0.5 : 0
+  let score = place.kind === 'guide' && !tablePages.has(place.page) ? 0.5 : 0
   for (const word of words) {
     if (names.includes(word)) score += names.startsWith(word) || names.includes(` ${word}`) ? 4 : 3
     else if (text.includes(word)) score += 1

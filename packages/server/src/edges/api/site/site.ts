@@ -19,9 +19,12 @@ export interface Site {
 
 const searchPath = 'search'
 
+/** `hasServer` is false for pages that are read as files. They have neither a search nor requests to try. */
+export type SiteOptions = { hasServer: boolean }
+
 /** Builds the pages and the index of the search. Without guides, the first page is that of the reference. */
-export function createSite(document: OpenApiDocument, guides: Guide[]): Site {
-  const product = document.info.title
+export function createSite(document: OpenApiDocument, guides: Guide[], { hasServer }: SiteOptions = { hasServer: true }): Site {
+  const frame = { product: document.info.title, hasServer }
   const reference = createReference(document)
   const find = createSearch(document, guides)
   const sections = sectionsOf(guides, reference)
@@ -39,11 +42,11 @@ export function createSite(document: OpenApiDocument, guides: Guide[]): Site {
     page(path, query = {}) {
       if (path === searchPath) {
         const words = typeof query.q === 'string' ? query.q.slice(0, searchCharactersMax) : ''
-        return layout(product, sections, { path, title: 'Search', content: searchPage(words, search(words)), words })
+        return layout(frame, sections, { path, title: 'Search', content: searchPage(words, search(words)), words })
       }
       const make = pages.get(path)
       if (!make) return null
-      const text = made.get(path) ?? layout(product, sections, make())
+      const text = made.get(path) ?? layout(frame, sections, make())
       made.set(path, text)
       return text
     },
