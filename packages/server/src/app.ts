@@ -9,7 +9,7 @@ import { inMs } from './core/clock.ts'
 import type { Log } from './core/log.ts'
 import type { Database } from './core/sql.ts'
 import { keptMs } from './edges/api/idempotency.ts'
-import { createHttpServer, type HttpServer } from './edges/api/server.ts'
+import { createHttpServer, type HttpServer, type Pages } from './edges/api/server.ts'
 import { type FreeSpace, watchFreeSpace } from './edges/blobs/free-space.ts'
 import { createUnavailableHandler } from './edges/gateway/unavailable-handler.ts'
 import { createWorker } from './edges/jobs/runner.ts'
@@ -32,6 +32,7 @@ import { createMcpPages } from './wiring/mcp.ts'
 import { createOAuthPages } from './wiring/oauth.ts'
 import { type Running, sealingOf, version } from './wiring/parts.ts'
 import { createServerParts, type ServerParts } from './wiring/server.ts'
+import { createSubmission } from './wiring/submission.ts'
 
 /** A running server. */
 export type App = {
@@ -42,6 +43,8 @@ export type App = {
   /** The port for HTTPS to tunnels, or null. */
   tunnelHttpsPort: number | null
   smtpPort: number | null
+  /** The ports for submission that are on: with STARTTLS, and with TLS from the first byte. */
+  submissionPorts: number[]
   /** The key of a first start, shown once. Null at all other starts. */
   firstKey: string | null
   /** The console's address, or null when it is off. After a first start it signs the owner in once. */
@@ -83,8 +86,9 @@ async function startOn(database: StoredDatabase, config: Config, log: Log): Prom
   try {
     const space = await watchFreeSpace(foldersOf(config))
     const smtp = createSmtp(config, log, parts, space)
-    const http = createHttp({ config, db, log, parts, replays, businessEvents, worker: background.worker, running })
-    return await listen({ database, config, log, parts, running, background, space, smtp, http })
+    const submission = createSubmission({ config, parts, log, smtp: smtpOptions(config, space) })
+    const http = createHttp({ config, db, log, parts, replays, businessEvents, worker: background.worker, running }, submission.pages)
+    return await listen({ database, config, log, parts, running, background, space, smtp, submission: submission.servers, http })
   } catch (error) {
     // The worker would report each statement as an error once the database is closed.
     await background.stop(0)
@@ -101,11 +105,12 @@ type Listening = {
   background: Awaited<ReturnType<typeof startBackground>>
   space: FreeSpace
   smtp: SmtpServer | null
+  submission: [string, SmtpServer][]
   http: HttpServer
 }
 
 /** Opens every port, and then makes the first key. */
-async function listen({ database, config, log, parts, running, background, space, smtp, http }: Listening): Promise<App> {
+async function listen({ database, config, log, parts, running, background, space, smtp, submission, http }: Listening): Promise<App> {
   const listening: string[] = []
   // Before the listener for clients, so that clients find a node.
   const gatewayPort = await parts.gateway.start()
@@ -117,6 +122,12 @@ async function listen({ database, config, log, parts, running, background, space
   if (tunnelHttpsPort !== null) listening.push(`https for tunnels ${config.host}:${tunnelHttpsPort}`)
   const smtpPort = smtp ? (await smtp.listen()).port : null
   if (smtpPort !== null) listening.push(`smtp ${config.host}:${smtpPort}`)
+  const submissionPorts: number[] = []
+  for (const [name, server] of submission) {
+    const { port } = await server.listen()
+    submissionPorts.push(port)
+    listening.push(`${name} ${config.host}:${port}`)
+  }
   const first = await ensureFirstKey(database.db, parts.accounts, parts.keys, config.bootstrapApiKey)
   const consoleUrl = await consoleUrlOf(config, http.url, parts, first).catch((error: unknown) => {
     // The key of a first start is stored by now and has to be shown.
@@ -128,7 +139,12 @@ async function listen({ database, config, log, parts, running, background, space
   const stop = async () => {
     const graceMs = config.drainSeconds * 1000
     // The listeners stop first, so that no new work arrives. The worker may still need the database, which closes last.
-    await Promise.all([http.drain(graceMs), smtp?.drain(graceMs), parts.tunnelHttps?.drain(), parts.gateway.drain(graceMs)])
+    await Promise.all([
+      http.drain(graceMs),
+      ...[smtp, ...submission.map(([, server]) => server)].map((one) => one?.drain(graceMs)),
+      parts.tunnelHttps?.drain(),
+      parts.gateway.drain(graceMs),
+    ])
     parts.tunnelHttps?.close()
     await background.stop(graceMs)
     space.stop()
@@ -141,6 +157,7 @@ async function listen({ database, config, log, parts, running, background, space
     httpPort,
     tunnelHttpsPort,
     smtpPort,
+    submissionPorts,
     firstKey: first.key,
     consoleUrl,
     failed: database.failed,
@@ -189,19 +206,23 @@ function createSmtp(config: Config, log: Log, parts: ServerParts, space: FreeSpa
       port: config.smtpPort,
       hostname: config.mailDomain,
       sizeBytesMax: messageBytesMax,
-      tls: readCertificate(config),
+      ...smtpOptions(config, space),
       log: log.child({ part: 'smtp' }),
       limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
-      freeBytes: space.bytes,
-      spoolFolder: join(config.dataDir, 'smtp-incoming'),
     },
     createReturnIntake(parts.returnedMail, createSmtpIntake(parts.inboundMail)),
   )
 }
 
+const smtpOptions = (config: Config, space: FreeSpace) => ({
+  tls: readCertificate(config),
+  freeBytes: space.bytes,
+  spoolFolder: join(config.dataDir, 'smtp-incoming'),
+})
+
 type Serving = Starting & { running: Running; businessEvents: BusinessEvents; worker: { isClaiming: () => boolean } | null }
 
-function createHttp({ config, db, log, parts, replays, businessEvents, worker, running }: Serving) {
+function createHttp({ config, db, log, parts, replays, businessEvents, worker, running }: Serving, submissionPages: Pages[]) {
   return createHttpServer({
     host: config.host,
     port: config.port,
@@ -238,6 +259,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
       ...createOAuthPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
       ...createMcpPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
       ...createCompatPages(config),
+      ...submissionPages,
       ...createApprovalPages({ config, decisions: parts.linkDecisions }),
     ],
     tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),

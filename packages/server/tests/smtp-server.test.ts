@@ -39,6 +39,7 @@ describe('accepted messages', () => {
       esmtp: true,
       tls: null,
       smtputf8: false,
+      account: null,
       bodyType: '8bitmime',
       declaredSize: 123,
     })

@@ -12,6 +12,19 @@ export const smtp = area({
       sentence: 'Inbound SMTP port, 25 in production. 0 picks a free port and prints it. `off` disables inbound SMTP.',
       read: optionalPort,
     }),
+    submissionPort: setting({
+      name: 'CALLSIGN_SUBMISSION_PORT',
+      fallback: 'off',
+      sentence:
+        'Port where mail programs send as an agent after STARTTLS, 587 in production. The user name is an address of the agent, and the password an API key. 0 picks a free port.',
+      read: optionalPort,
+    }),
+    submissionsPort: setting({
+      name: 'CALLSIGN_SUBMISSIONS_PORT',
+      fallback: 'off',
+      sentence: 'The same with TLS from the first byte, 465 in production.',
+      read: optionalPort,
+    }),
     smtpTlsCertFile: setting({
       name: 'CALLSIGN_SMTP_TLS_CERT_FILE',
       fallback: null,

@@ -3,11 +3,13 @@ import type { JobHandler } from '../core/job.ts'
 import type { Route } from '../core/route.ts'
 import type { Gateway } from '../edges/gateway/gateway.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
+import type { Identities } from '../features/account/identities/operations.ts'
 import type { RequestRecorder } from '../features/account/requests/model.ts'
 import type { Deliverer } from '../features/events/webhooks/jobs.ts'
 import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
 import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 import type { InboundMail } from '../features/mail/inbound/operations.ts'
+import type { Messages } from '../features/mail/messages/operations.ts'
 import type { ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createSimulatorState } from '../features/simulator/operations.ts'
 import { createAccountArea } from './account.ts'
@@ -25,6 +27,8 @@ import { createWebhookArea } from './webhooks.ts'
 export type ServerParts = Omit<Credentials, 'findAgent'> & {
   console: ConsoleAccounts
   dkim: Dkim
+  identities: Identities
+  messages: Messages
   inboundMail: InboundMail
   returnedMail: ReturnedMail
   linkDecisions: LinkDecisions
@@ -67,6 +71,8 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     keys: account.keys,
     console: account,
     dkim: mail.dkim,
+    identities: account.identities,
+    messages: mail.messages,
     inboundMail: mail.inboundMail,
     returnedMail: mail.returnedMail,
     linkDecisions: mail.linkDecisions,

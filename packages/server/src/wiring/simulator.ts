@@ -52,6 +52,7 @@ function deliverMail(mailDomain: string, { inboundMail, returnedMail }: Needs): 
       esmtp: true,
       tls: null,
       smtputf8: false,
+      account: null,
       bodyType: '8bitmime' as const,
       declaredSize: null,
     }

@@ -150,6 +150,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     /** Delivers a message over SMTP, as nodemailer does it. */
     deliver: (mail: SendMailOptions) => transport.sendMail(mail),
     smtpPort: app.smtpPort as number,
+    submissionPorts: app.submissionPorts,
     tunnelHttpsPort: app.tunnelHttpsPort as number,
     baseUrl,
     publicUrl: app.publicUrl,

@@ -32,7 +32,7 @@ export type ApiCall = <O extends Operation>(operation: O, input?: CallInput<O>) 
 const keptHeaders = ['retry-after', 'www-authenticate', 'idempotent-replayed']
 
 /** `idempotencyKey` goes with operations that take one. */
-export function createApiCall(app: FastifyInstance, request: FastifyRequest): ApiCall {
+export function createApiCall(app: FastifyInstance, request: Pick<FastifyRequest, 'ip' | 'headers'>): ApiCall {
   const { authorization, 'user-agent': userAgent, 'x-forwarded-for': forwarded } = request.headers
   const idempotencyKey = request.headers['idempotency-key']
   return async (operation, { params = {}, query, body } = {}) => {

@@ -5,7 +5,7 @@ import { nowMs } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
 import { isAway, translate } from './failures.ts'
 import { Servers, Session, type Target } from './servers.ts'
-import { watchStalls } from './stalls.ts'
+import { createStallWatch } from './stalls.ts'
 
 export type PoolOptions = { poolSize: number; log: Log }
 
@@ -29,7 +29,7 @@ export type Pool = {
 /** Opens a pool of at most `poolSize` connections, which connects on first use. */
 export function createPool(target: Target, { poolSize, log }: PoolOptions): Pool {
   const servers = new Servers(target)
-  const watch = watchStalls(servers, log)
+  const watch = createStallWatch(servers, log)
   const pool = new pg.Pool({
     max: poolSize,
     connectionTimeoutMillis: acquireTimeoutMs,

@@ -32,7 +32,7 @@ export type StallWatch = {
 }
 
 /** Watches the connections of a pool. A connection without an answer for two seconds starts probes on a connection of their own. */
-export function watchStalls(servers: Servers, log: Log): StallWatch {
+export function createStallWatch(servers: Servers, log: Log): StallWatch {
   type Watched = { server: string; query: object | null; bytesRead: number; sinceMs: number; isSuspected: boolean }
   const watched = new Map<pg.PoolClient, Watched>()
   let isProbing = false

@@ -35,8 +35,11 @@ export function parseClientName(argument: string): string | null {
   return isAddressLiteral(argument) || /^[A-Za-z0-9_.-]+$/.test(argument) ? argument : null
 }
 
-/** The argument of MAIL (RFC 5321 §4.1.1.2, SIZE RFC 1870, BODY RFC 6152, SMTPUTF8 RFC 6531), or the reply that refuses it. */
-export function parseMail(argument: string, esmtp: boolean): MailArgument | SmtpReply {
+/**
+ * The argument of MAIL (RFC 5321 §4.1.1.2, SIZE RFC 1870, BODY RFC 6152, SMTPUTF8 RFC 6531), or the reply that refuses it. AUTH (RFC 4954 §5) has no
+ * effect, because a submission is its account's.
+ */
+export function parseMail(argument: string, esmtp: boolean, offersAuth: boolean): MailArgument | SmtpReply {
   const after = afterKeyword(argument, 'FROM:')
   const path = after === null ? null : parsePath(after, 'sender')
   if (!path) return replies.senderSyntax
@@ -55,7 +58,7 @@ export function parseMail(argument: string, esmtp: boolean): MailArgument | Smtp
     } else if (key === 'SMTPUTF8') {
       if (value !== null) return replies.parameterSyntax
       mail.smtputf8 = true
-    } else return replies.parameterUnknown
+    } else if (key !== 'AUTH' || !offersAuth || value === null) return replies.parameterUnknown
   }
   return isBeyondAscii(mail.from) && !mail.smtputf8 ? replies.needsSmtputf8 : mail
 }

@@ -3,7 +3,8 @@ import type { Log } from '../../../core/log.ts'
 import { parseClientName, parseMail, parseRecipient, splitCommand } from './command.ts'
 import { replyToFailure } from './error-reply.ts'
 import type { Limits } from './limits.ts'
-import type { Envelope, RecipientVerdict, SenderFacts, SmtpReceiver, TlsFacts } from './receiver.ts'
+import { type Credentials, Login, type LoginStep } from './login.ts'
+import type { Account, Envelope, RecipientVerdict, SenderFacts, SignIn, SmtpReceiver, TlsFacts } from './receiver.ts'
 import { renderLines, renderReply, replies, type SmtpReply } from './reply.ts'
 
 /**
@@ -20,6 +21,8 @@ export type DialogSettings = {
   receiver: SmtpReceiver
   log: Log
   offersTls: boolean
+  /** Set for submission, which is for clients that sign in over TLS (RFC 6409 §4.3). */
+  signIn: SignIn | null
   /** Free octets on the disks, as last measured. */
   freeBytes: () => number
 }
@@ -38,6 +41,9 @@ export class Dialog {
   #clientName: string | null = null
   #isEsmtp = false
   #tls: TlsFacts | null = null
+  /** The exchange that the next line belongs to. */
+  #login: Login | null = null
+  #account: Account | null = null
   #transaction: Transaction | null = null
   #transactions = 0
   #refusedRecipients = 0
@@ -69,6 +75,7 @@ export class Dialog {
 
   /** Answers one command line without its CRLF. Never rejects. */
   answer(line: Buffer): Answer | Promise<Answer> {
+    if (this.#login) return this.#takeStep(this.#login.next(line.toString('latin1')))
     const command = splitCommand(line)
     if (!command) return say(replies.commandNotText)
     const { verb, argument } = command
@@ -97,7 +104,7 @@ export class Dialog {
       case 'STARTTLS':
         return this.#startTls(argument)
       case 'AUTH':
-        return say(replies.authNotOffered)
+        return this.#authenticate(argument)
       case 'EXPN':
       case 'ETRN':
       case 'TURN':
@@ -117,10 +124,11 @@ export class Dialog {
     this.#clientName = name
     this.#isEsmtp = isEsmtp
     this.#transaction = null
-    const { hostname, sizeBytesMax, offersTls } = this.#settings
+    const { hostname, sizeBytesMax, offersTls, signIn } = this.#settings
     if (!isEsmtp) return { text: `250 ${hostname}\r\n`, next: 'command', isFault: false }
     const lines = [hostname, `SIZE ${sizeBytesMax}`, 'PIPELINING', '8BITMIME', 'SMTPUTF8', 'ENHANCEDSTATUSCODES']
     if (offersTls && !this.#tls) lines.push('STARTTLS')
+    if (signIn && this.#tls && !this.#account) lines.push('AUTH PLAIN LOGIN')
     return { text: renderLines(250, lines), next: 'command', isFault: false }
   }
 
@@ -132,10 +140,42 @@ export class Dialog {
     return say(replies.readyForTls, 'tls')
   }
 
+  #authenticate(argument: string): Answer | Promise<Answer> {
+    if (!this.#settings.signIn) return say(replies.authNotOffered)
+    if (!this.#isEsmtp) return say(replies.helloFirst)
+    if (!this.#tls) return say(replies.tlsFirst)
+    if (this.#account) return say(replies.loginDone)
+    if (this.#transaction) return say(replies.nestedMail)
+    const started = Login.start(argument)
+    if ('refusal' in started) return say(started.refusal)
+    this.#login = started.login
+    return this.#takeStep(started.step)
+  }
+
+  #takeStep(step: LoginStep): Answer | Promise<Answer> {
+    if ('prompt' in step) return { text: `334 ${step.prompt}\r\n`, next: 'command', isFault: false }
+    this.#login = null
+    return 'refusal' in step ? say(step.refusal) : this.#signIn(step.credentials)
+  }
+
+  async #signIn(credentials: Credentials): Promise<Answer> {
+    const { signIn, log } = this.#settings
+    try {
+      const account = await (signIn as SignIn)(credentials, this.#clientAddress)
+      if ('code' in account) return say(account, account.code === 421 ? 'close' : 'command')
+      this.#account = account
+      return say(replies.loginOk)
+    } catch (error) {
+      log.error({ err: error, session: this.#sessionId }, 'a sign-in could not be checked')
+      return say(replies.loginLater)
+    }
+  }
+
   #mail(argument: string): SmtpReply {
     if (this.#clientName === null) return replies.helloFirst
+    if (this.#settings.signIn && !this.#account) return replies.loginFirst
     if (this.#transaction) return replies.nestedMail
-    const mail = parseMail(argument, this.#isEsmtp)
+    const mail = parseMail(argument, this.#isEsmtp, this.#settings.signIn !== null)
     if ('code' in mail) return mail
     const { sizeBytesMax, freeBytes } = this.#settings
     if (mail.declaredSize !== null && mail.declaredSize > sizeBytesMax) return replies.messageTooBig
@@ -148,6 +188,7 @@ export class Dialog {
       clientName: this.#clientName,
       esmtp: this.#isEsmtp,
       tls: this.#tls,
+      account: this.#account,
       recipients: [],
       isRecipientRefused: false,
     }
@@ -171,8 +212,8 @@ export class Dialog {
   /** A refused recipient is not a protocol error, because a list with dead addresses must still reach the others. */
   async #checkRecipient(transaction: Transaction, to: string): Promise<Answer> {
     const { receiver, limits, log } = this.#settings
-    const { id, from, clientAddress, clientName, esmtp, tls, smtputf8 } = transaction
-    const sender: SenderFacts = { id, from, clientAddress, clientName, esmtp, tls, smtputf8 }
+    const { id, from, clientAddress, clientName, esmtp, tls, smtputf8, account } = transaction
+    const sender: SenderFacts = { id, from, clientAddress, clientName, esmtp, tls, smtputf8, account }
     let verdict: RecipientVerdict
     try {
       verdict = await receiver.checkRecipient(to, sender)

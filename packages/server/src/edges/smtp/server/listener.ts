@@ -6,7 +6,7 @@ import type { Certificate } from '../../../core/certificate.ts'
 import type { Log } from '../../../core/log.ts'
 import { ConnectionRate } from './connection-rate.ts'
 import { defaultLimits, type Limits } from './limits.ts'
-import type { SmtpReceiver } from './receiver.ts'
+import type { SignIn, SmtpReceiver } from './receiver.ts'
 import { renderReply, replies, type SmtpReply } from './reply.ts'
 import { Session, type SessionSettings } from './session.ts'
 import { createTlsContext } from './tls.ts'
@@ -22,6 +22,10 @@ export type SmtpServerOptions = {
   /** PEM texts, a certificate made for this run, or no STARTTLS. */
   tls: Certificate | 'generate' | null
   log: Log
+  /** Makes this a server for submission. */
+  signIn?: SignIn
+  /** TLS from the first byte, as submission on port 465 has it (RFC 8314 §3.3). */
+  isTlsFirst?: boolean
   limits?: Partial<Limits>
   /** Folder for large messages in transfer. Without it they stay in memory. */
   spoolFolder?: string
@@ -54,6 +58,8 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     receiver,
     log,
     offersTls: tlsContext !== null,
+    isTlsFirst: options.isTlsFirst ?? false,
+    signIn: options.signIn ?? null,
     tlsContext,
     freeBytes: options.freeBytes ?? (() => Number.POSITIVE_INFINITY),
   }

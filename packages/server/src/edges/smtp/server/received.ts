@@ -18,7 +18,7 @@ export function renderReceived(envelope: Envelope, hostname: string, at: Date): 
 }
 
 /** The registered "with" keyword (RFC 3848, RFC 6531 §4.3). HELO has no keyword of its own for TLS. */
-function protocolKeyword({ esmtp, smtputf8, tls }: Envelope): string {
+function protocolKeyword({ esmtp, smtputf8, tls, account }: Envelope): string {
   if (!esmtp) return 'SMTP'
-  return `${smtputf8 ? 'UTF8SMTP' : 'ESMTP'}${tls ? 'S' : ''}`
+  return `${smtputf8 ? 'UTF8SMTP' : 'ESMTP'}${tls ? 'S' : ''}${account ? 'A' : ''}`
 }

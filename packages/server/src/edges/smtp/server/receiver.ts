@@ -4,6 +4,12 @@ import type { SmtpReply } from './reply.ts'
 /** Facts of the TLS connection: protocol ('TLSv1.3') and IANA name of the cipher suite. */
 export type TlsFacts = { version: string; cipher: string }
 
+/** The client of a submission after AUTH: its address as user name, and its API key. */
+export type Account = { username: string; key: string }
+
+/** Checks credentials. Resolves with the account, or with the reply that refuses them. */
+export type SignIn = (credentials: { username: string; password: string }, clientAddress: string) => Promise<Account | SmtpReply>
+
 /** A sender and its session, as known at RCPT. */
 export type SenderFacts = {
   /** Id of the transaction, for logs and the Received field. */
@@ -16,6 +22,8 @@ export type SenderFacts = {
   esmtp: boolean
   tls: TlsFacts | null
   smtputf8: boolean
+  /** Null for mail from other servers. */
+  account: Account | null
 }
 
 /** Everything known about a message before its bytes. Recipients are the accepted ones, each once, in the order given. */

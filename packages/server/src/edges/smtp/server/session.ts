@@ -10,7 +10,7 @@ import { LineReader } from './line-reader.ts'
 import { renderReply, replies, type SmtpReply } from './reply.ts'
 import { readTlsFacts, upgradeToTls } from './tls.ts'
 
-export type SessionSettings = IntakeSettings & { tlsContext: SecureContext | null }
+export type SessionSettings = IntakeSettings & { tlsContext: SecureContext | null; isTlsFirst: boolean }
 
 type Mode = 'greeting' | 'command' | 'data' | 'accepting' | 'handshake' | 'closing'
 
@@ -43,20 +43,23 @@ export class Session {
   #wake: (() => void) | null = null
 
   constructor(socket: Socket, clientAddress: string, settings: SessionSettings, onClose: () => void) {
-    const { limits } = settings
     this.#socket = socket
     this.#settings = settings
     this.#onClose = onClose
     this.#dialog = new Dialog(settings, this.id, clientAddress)
-    this.#lines = new LineReader(limits.commandBytesMax, limits.commandSkipBytesMax)
+    this.#lines = new LineReader(settings.limits.commandBytesMax, settings.limits.commandSkipBytesMax)
     this.#intake = new Intake(settings)
   }
 
   /** Greets and starts. Two iterations of the event loop pass first, so that bytes that arrived with the connection are seen. */
   start(): void {
     const { limits } = this.#settings
-    this.#listen(this.#socket)
     this.#sessionTimer = setTimeout(() => this.#onSessionTimeout(), limits.sessionTimeoutMs)
+    if (this.#settings.isTlsFirst) {
+      this.#startTls(() => this.#greet())
+      return
+    }
+    this.#listen(this.#socket)
     if (limits.greetingDelayMs > 0) this.#setStepTimer(limits.greetingDelayMs, () => this.#greet())
     else setImmediate(() => setImmediate(() => this.#greet()))
   }
@@ -133,7 +136,7 @@ export class Session {
   }
 
   #greet(): void {
-    if (this.#mode !== 'greeting') return
+    if (this.#mode === 'closing') return
     this.#mode = 'command'
     this.#socket.write(`220 ${this.#settings.hostname} ESMTP Callsign\r\n`)
     this.#awaitCommand()
@@ -180,11 +183,7 @@ export class Session {
     if (isHttp(step.line)) return this.#refuse(replies.notHttp)
     if (step.kind === 'too-long') return this.#apply({ text: renderReply(replies.commandTooLong), next: 'command', isFault: true })
     const answer = this.#dialog.answer(step.line)
-    return answer instanceof Promise ? this.#applyLate(answer) : this.#apply(answer)
-  }
-
-  async #applyLate(answer: Promise<Answer>): Promise<void> {
-    await this.#apply(await answer)
+    return answer instanceof Promise ? answer.then((late) => this.#apply(late) ?? undefined) : this.#apply(answer)
   }
 
   #apply(answer: Answer): Promise<void> | null {
@@ -206,7 +205,7 @@ export class Session {
     }
     this.#out += text
     if (next === 'close') this.close(null)
-    else if (next === 'tls') this.#startTls()
+    else if (next === 'tls') this.#startTls(() => this.#awaitCommand())
     else if (next === 'data') this.#startData()
     else this.#stepTimer?.refresh()
   }
@@ -242,15 +241,16 @@ export class Session {
     else this.#awaitCommand()
   }
 
-  #startTls(): void {
+  #startTls(onSecure: () => void): void {
     this.#flush()
     this.#mode = 'handshake'
+    this.#setStepTimer(this.#settings.limits.commandTimeoutMs, () => this.#socket.destroy())
     const plain = this.#socket
     plain.removeAllListeners('data')
     const secure = upgradeToTls(plain, this.#settings.tlsContext!, () => {
       this.#dialog.beginTls(readTlsFacts(secure))
       this.#mode = 'command'
-      this.#awaitCommand()
+      onSecure()
     })
     this.#socket = secure
     this.#listen(secure)

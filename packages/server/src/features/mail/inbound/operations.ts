@@ -26,6 +26,7 @@ import {
 import type { Guardrail } from '../rules/model.ts'
 import type { FoundRules, MailRules } from '../rules/operations.ts'
 import { toFiling } from './filing.ts'
+import { findOutcome } from './lost-commit.ts'
 import { type Arrival, isAuthenticated, isProven, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { RecentRecipients } from './recent-recipients.ts'
@@ -87,9 +88,6 @@ const inlineBytesMax = 64 * 1024
  * The fixed cost of a group (commit and statements) equals about four messages. While one group is filed the next one fills, and only a
  * full one is filed in parallel.
  */
-/** A failover takes about 20 seconds, and a sender waits ten minutes for this reply (RFC 5321 §4.5.3.2.6). */
-const outcomeWaitMs = 30_000
-
 const groupOptions = { groupMax: 16, inFlightMax: 3, besideFrom: 16 }
 
 export function createInboundMail({
@@ -152,24 +150,6 @@ export function createInboundMail({
       next += one.filings.length
       return own
     })
-  }
-
-  /**
-   * The stored message after a COMMIT whose answer was lost, so that the sender is not asked to repeat it. Throws the error when there is
-   * none, or when no database answers in time.
-   */
-  async function findOutcome({ filings }: Prepared, error: DatabaseUnavailable): Promise<Pick<Filed, 'messageId'>[]> {
-    const deadlineMs = nowMs() + outcomeWaitMs
-    for (;;) {
-      try {
-        const ids = filings.map(({ message }) => message.id)
-        const messageId = await store.findFiled(db, ids)
-        if (messageId === null) throw error
-        return [{ messageId }]
-      } catch (failure) {
-        if (failure === error || !(failure instanceof DatabaseUnavailable) || nowMs() > deadlineMs) throw error
-      }
-    }
   }
 
   /** The mailbox that receives mail for this address, role addresses included. Null when none does. */
@@ -290,9 +270,10 @@ export function createInboundMail({
       const checked = await senders.check(arrival, owners)
       if ('later' in checked) return checked
       const prepared = await this.prepare(arrival, owners, checked)
+      const ids = prepared.filings.map(({ message }) => message.id)
       const filed = await fileTogether(prepared).catch((error: unknown) => {
         if (isForeignKeyViolation(error)) return null
-        if (error instanceof DatabaseUnavailable && error.isOutcomeUnknown) return findOutcome(prepared, error)
+        if (error instanceof DatabaseUnavailable && error.isOutcomeUnknown) return findOutcome(error, () => store.findFiled(db, ids))
         throw error
       })
       if (filed === null) return 'gone'

@@ -14,6 +14,7 @@ import type { Attachments } from '../attachments/operations.ts'
 import { addToCounts } from './filing-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import { itemsWith } from './message-lists.ts'
+import * as referenceStore from './reference-store.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
@@ -43,6 +44,8 @@ export interface Threads {
   trashMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
   /** `POST …/messages/{message_id}/restore`. */
   restoreMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
+  /** The thread of a mailbox that one of these Message-IDs belongs to, the first ones first, or null. */
+  findReferencedThread(mailboxId: string, references: string[]): Promise<string | null>
   /** Moves messages of the scope to the trash or back, in the caller's transaction. Leaves out messages in quarantine. */
   setMessagesTrashed(tx: Tx, scope: store.ChangeScope, ids: string[], isTrashed: boolean): Promise<void>
 }
@@ -157,6 +160,15 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
   }
 
   return {
+    async findReferencedThread(mailboxId, references) {
+      const known = (await referenceStore.findReferences(db, [{ mailboxId, references }])).get(mailboxId)
+      for (const reference of references) {
+        const found = known?.get(reference)
+        if (found) return found.threadId
+      }
+      return null
+    },
+
     async listThreads(caller, mailbox, query) {
       const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
       return listIn({ organizationId, mailboxId }, query)

@@ -1,0 +1,83 @@
+// Receiver of submitted mail: sends each message through the API with the key that its client signed in with.
+import { createHash } from 'node:crypto'
+import type { Account, Envelope, MessageVerdict, SignIn, SmtpReceiver } from './receiver.ts'
+import { replies, type SmtpReply } from './reply.ts'
+import { readSubmission, type SendBody } from './submitted-message.ts'
+
+/** An error answer of the API. */
+export type ApiFailure = Error & { status: number; code: string; details: { path: string; message: string }[] }
+
+/** The client of a submission, as the API sees it. */
+export type Submitter = Account & { address: string }
+
+/** The operations that submission needs. Each rejects with ApiFailure. */
+export interface SubmissionApi {
+  /** False for a key that is unknown, may not send, or has no such agent. */
+  isAllowed(submitter: Submitter): Promise<boolean>
+  /** The thread of the agent with one of these Message-IDs, or null. */
+  findThread(submitter: Submitter, references: string[]): Promise<string | null>
+  /** Sends once per key. Resolves with the id of the message. */
+  send(submitter: Submitter, body: SendBody, idempotencyKey: string | null): Promise<string>
+  /** Stores a draft once per key and requests its approval. Resolves with the id of the draft. */
+  requestApproval(submitter: Submitter, body: SendBody, idempotencyKey: string | null): Promise<string>
+}
+
+/** Checks credentials: an address or the handle of an agent, and an API key. `isThrottled` counts a failure of an address. */
+export const createSignIn =
+  (api: SubmissionApi, isThrottled: (clientAddress: string) => boolean): SignIn =>
+  async ({ username, password }, clientAddress) => {
+    const account = { username, key: password }
+    if (/^[\x21-\x7e]{1,300}$/.test(password) && (await api.isAllowed({ ...account, address: clientAddress }))) return account
+    return isThrottled(clientAddress) ? replies.tooManyLogins : replies.loginFailed
+  }
+
+/** Every recipient is accepted, because rules and limits look at the whole message. */
+export const createSubmissionReceiver = (api: SubmissionApi): SmtpReceiver => ({
+  checkRecipient: async (address) =>
+    address.includes('@')
+      ? { kind: 'accepted' }
+      : { kind: 'refused', reply: { code: 550, enhanced: '5.1.3', text: 'An address needs a domain' } },
+
+  async accept(envelope: Envelope, raw: Buffer): Promise<MessageVerdict> {
+    const submitter = { ...(envelope.account as Account), address: envelope.clientAddress }
+    const { body, messageId, references } = readSubmission(raw, envelope.recipients)
+    const key = messageId === null ? null : idempotencyKeyOf(messageId, envelope)
+    try {
+      const threadId = references.length === 0 ? null : await api.findThread(submitter, references)
+      const whole = threadId === null ? body : { ...body, thread_id: threadId }
+      return { kind: 'stored', id: await sendOrHold(api, submitter, whole, key) }
+    } catch (error) {
+      if (!isApiFailure(error)) throw error
+      return { kind: 'refused', reply: toReply(error) }
+    }
+  },
+})
+
+/** Sends a message, or requests its approval where the agent needs it or the server has reasons to hold it. */
+async function sendOrHold(api: SubmissionApi, submitter: Submitter, body: SendBody, key: string | null): Promise<string> {
+  try {
+    return await api.send(submitter, body, key)
+  } catch (error) {
+    if (!isApiFailure(error) || error.code !== 'approval_required') throw error
+    return api.requestApproval(submitter, body, key)
+  }
+}
+
+/** A client that lost the reply sends the same message to the same recipients again. */
+const idempotencyKeyOf = (messageId: string, { account, recipients }: Envelope): string =>
+  `smtp-${createHash('sha256')
+    .update(JSON.stringify([account?.username, messageId, [...recipients].sort()]))
+    .digest('base64url')}`
+
+const isApiFailure = (error: unknown): error is ApiFailure => error instanceof Error && 'status' in error && 'code' in error
+
+/** The reply to an error of the API. Its message says what to change. */
+function toReply({ status, code, message, details }: ApiFailure): SmtpReply {
+  const field = code === 'validation_error' ? details[0]?.path.split('/')[1] : undefined
+  const text = `${field ? `${field}: ` : ''}${message}`.replace(/\s+/g, ' ')
+  if (status === 401) return { code: 550, enhanced: '5.7.0', text }
+  if (status === 413) return { code: 552, enhanced: '5.3.4', text }
+  if (status === 429) return { code: 451, enhanced: '4.7.1', text }
+  if (status >= 500 || code === 'idempotency_in_progress') return { code: 451, enhanced: '4.3.0', text }
+  return { code: 550, enhanced: status === 403 ? '5.7.1' : '5.6.0', text }
+}
