@@ -19,6 +19,9 @@ export const Event = Type.Object(
   { $id: 'Event' },
 )
 
+/** Seconds in which a token opens a socket. The socket stays open after them. */
+export const socketTokenSeconds = 60
+
 const filters = {
   agent: Type.Optional(HandleReference),
   types: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description: 'Event types, separated by commas.' })),
@@ -55,4 +58,21 @@ export const streamEvents = operation({
   status: 200,
   media: 'text/event-stream',
   errors: ['not_found'],
+})
+
+export const createSocketToken = operation({
+  id: 'createSocketToken',
+  method: 'POST',
+  path: '/api/v1/events/socket-token',
+  summary: 'Creates a token that opens a WebSocket of events within 60 seconds, for clients that cannot set headers.',
+  tag: 'Events',
+  scopes: ['events:read'],
+  status: 201,
+  reply: Type.Object(
+    {
+      token: Type.String({ description: 'Offer it as the subprotocol bearer.TOKEN, beside callsign.events. It opens nothing else.' }),
+      expires_at: Timestamp,
+    },
+    { $id: 'SocketToken' },
+  ),
 })

@@ -192,6 +192,7 @@ export const calls: Call[] = [
   { call: 'webhooks.replay', path: ['whd_unknown'], error: 'not_found' },
   { call: 'webhooks.replayRange', path: ['$webhook'], args: { since: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' } },
   { call: 'webhooks.delete', path: ['$webhook'] },
+  { call: 'events.createSocketToken' },
   { call: 'events.list', args: { types: 'email.received', limit: 1 } },
 
   { call: 'tunnels.list' },

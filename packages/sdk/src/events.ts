@@ -1,7 +1,8 @@
 // Events without a public address, as a list and as a stream that resumes after a lost connection.
-import type { listEvents, streamEvents } from '@callsign/contract/events'
+import type { createSocketToken, listEvents, streamEvents } from '@callsign/contract/events'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { ApiError } from './errors.ts'
+import { readSocket } from './event-socket.ts'
 import type { Connection, RequestOptions } from './request.ts'
 
 export type EventPage = ReplyOf<typeof listEvents>
@@ -11,7 +12,12 @@ export type CallsignEvent = EventPage['data'][number]
  * `after` is the id of the event to continue after. Without it the stream starts with new events, and `onStart` gets the id to use as `after` for
  * the same starting point.
  */
-export type FollowOptions = QueryOf<typeof streamEvents> & { signal?: AbortSignal; onStart?: (after: string) => void }
+export type FollowOptions = QueryOf<typeof streamEvents> & {
+  signal?: AbortSignal
+  onStart?: (after: string) => void
+  /** The protocol of the stream. Server-sent events by default. A WebSocket requires a runtime with the global `WebSocket`. */
+  transport?: 'sse' | 'websocket'
+}
 
 const reconnectMs = { first: 250, max: 10_000 }
 /** The idle timeout of a stream. The server sends at least one line every 15 seconds. */
@@ -30,17 +36,23 @@ export class Events {
     return this.#connection.request({ method: 'GET', path: '/events', query, options })
   }
 
+  /** Creates a token that opens a WebSocket of events within 60 seconds, for a page that must not have the key. */
+  createSocketToken(options?: RequestOptions): Promise<ReplyOf<typeof createSocketToken>> {
+    return this.#connection.request({ method: 'POST', path: '/events/socket-token', options })
+  }
+
   /**
    * Yields events as they arrive, each once and in order, and reconnects after the last one. Ends when `signal` fires. Throws on permanent
    * rejections, such as a revoked key. An event is acknowledged when you request the next one.
    */
-  async *follow({ signal, onStart, ...query }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
+  async *follow({ signal, onStart, transport = 'sse', ...query }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
+    if (transport === 'websocket' && typeof WebSocket === 'undefined')
+      throw new TypeError('This runtime has no WebSocket. Follow events with the transport "sse".')
     let after = query.after
     let failures = 0
     while (!signal?.aborted) {
       try {
-        const body = await this.#connection.open('/events/stream', { ...query, after }, signal)
-        for await (const { id, event } of readEvents(body, signal)) {
+        for await (const { id, event } of this.#read(transport, { ...query, after }, signal)) {
           if (!event) {
             if (after === undefined) onStart?.(id)
             after ??= id
@@ -60,10 +72,30 @@ export class Events {
       await pause(Math.min(reconnectMs.max, reconnectMs.first * 2 ** failures) * (0.5 + Math.random() / 2), signal)
     }
   }
+
+  /** One connection of a stream. */
+  async *#read(
+    transport: 'sse' | 'websocket',
+    query: QueryOf<typeof streamEvents>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Block> {
+    if (transport === 'sse') return yield* readEvents(await this.#connection.open('/events/stream', query, signal), signal)
+    const { keyId, bearerToken } = this.#connection
+    // A token of the console opens a socket by itself.
+    const token = keyId === null ? bearerToken : (await this.createSocketToken(signal && { signal })).token
+    try {
+      yield* readSocket(this.#connection.streamAddress('/events/stream', query), token, signal)
+    } catch (error) {
+      // A WebSocket does not tell why it was refused. The list refuses the same filters with the reason.
+      const { after, ...filters } = query
+      await this.list({ ...filters, ...(after !== undefined && { cursor: after }), limit: 1 }, signal && { signal })
+      throw error
+    }
+  }
 }
 
 /** An event, or the id of the starting point alone. */
-type Block = { id: string; event: CallsignEvent | null }
+export type Block = { id: string; event: CallsignEvent | null }
 
 /** Yields the blocks of a server-sent stream until it ends or times out. */
 async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Block> {

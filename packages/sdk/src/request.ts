@@ -107,6 +107,11 @@ export class Connection {
     }
   }
 
+  /** The address of a WebSocket below `/api/v1`. */
+  streamAddress(path: string, query: Record<string, unknown>): string {
+    return `${this.address.replace(/^http/, 'ws')}/api/v1${path}${queryText(query)}`
+  }
+
   /** Returns a streaming response body. The time limit applies to the headers. The request is not retried. */
   async open(path: string, query: Record<string, unknown>, signal: AbortSignal | undefined): Promise<ReadableStream<Uint8Array>> {
     const controller = new AbortController()

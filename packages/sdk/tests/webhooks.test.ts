@@ -106,6 +106,52 @@ test('a stream that breaks before its first event misses none, and names its sta
   expect((await client.events.list({ cursor: starts[0] as string, types: 'email.sent' })).data).toHaveLength(1)
 })
 
+test('events are followed over a WebSocket, and again after it broke', async () => {
+  const [first] = (await client.events.list({ limit: 1 })).data
+  for (let i = 0; i < 3; i++) await client.mail.send({ agent: 'one', to: ['x@example.com'], subject: `socket ${i}`, text: 'a' })
+  const wanted = await waitFor('three more events', async () => {
+    const { data } = await client.events.list({ cursor: (first as { id: string }).id, types: 'email.sent' })
+    return data.length >= 3 && data.map(({ id }) => id)
+  })
+  const controller = new AbortController()
+  const got: string[] = []
+  const Original = globalThis.WebSocket
+  let opened = 0
+  // Every socket ends after its first event.
+  globalThis.WebSocket = class extends Original {
+    constructor(...given: ConstructorParameters<typeof WebSocket>) {
+      super(...given)
+      opened++
+      this.addEventListener('message', () => this.close())
+    }
+  }
+  try {
+    const options = { after: (first as { id: string }).id, types: 'email.sent', transport: 'websocket', signal: controller.signal } as const
+    for await (const event of client.events.follow(options)) {
+      got.push(event.id)
+      if (got.length === wanted.length) controller.abort()
+    }
+  } finally {
+    globalThis.WebSocket = Original
+  }
+  expect(got).toEqual(wanted)
+  expect(opened).toBeGreaterThan(1)
+})
+
+test('a WebSocket names its starting point, and a refused one throws the reason', async () => {
+  const controller = new AbortController()
+  const start = await new Promise<string>((resolve) => {
+    const run = async () => {
+      for await (const _event of client.events.follow({ transport: 'websocket', signal: controller.signal, onStart: resolve }));
+    }
+    void run()
+  })
+  controller.abort()
+  expect(start).toMatch(/^evt_/)
+  const unknown = client.events.follow({ transport: 'websocket', types: 'unknown.type' })
+  await expect(unknown.next()).rejects.toMatchObject({ status: 400 })
+})
+
 describe('verifyWebhook', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const body = '{"id":"evt_a","ü":"漢字"}'

@@ -230,6 +230,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
     publicUrl: config.publicUrl,
     routes: config.roles.includes('api') ? parts.routes : [],
     authenticate: parts.console.authenticate,
+    authenticateSocket: parts.authenticateSocket,
     trustedProxies: config.trustedProxies,
     requestRecorder: parts.requestRecorder,
     transact: db.transact,

@@ -1,4 +1,4 @@
-// events list.
+// events list|socket-token.
 import type { CallsignEvent } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, type Option, text } from '../command.ts'
 import { table } from '../output.ts'
@@ -29,6 +29,17 @@ export const eventCommands: Command[] = [
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'events socket-token',
+    about: 'Creates a token that opens a WebSocket of events within 60 seconds, for a page that must not have the key.',
+    example: 'callsign events socket-token',
+    operations: ['createSocketToken'],
+    async run({ client, output }) {
+      const created = await (await client()).events.createSocketToken()
+      output.result(created, () => created.token)
       return 0
     },
   },

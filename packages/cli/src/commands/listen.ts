@@ -12,7 +12,7 @@ import { eventFilters } from './events.ts'
 const retriesDefault = 5
 const concurrencyMax = 100
 
-type Query = { agent?: string; types?: string; after?: string }
+type Query = { agent?: string; types?: string; after?: string; transport?: 'websocket' }
 
 const execOnly = ['concurrency', 'debounce', 'retries', 'state']
 
@@ -28,6 +28,7 @@ export const listenCommands: Command[] = [
       'forward-to': { type: 'string', value: 'URL', about: 'The target of webhooks, such as http://localhost:3000/hook.' },
       ...eventFilters,
       after: { type: 'string', value: 'EVENT', about: 'Start after this event. Defaults to new events only.' },
+      websocket: { type: 'boolean', about: 'Read events from a WebSocket, for a network that cuts off long responses. Requires Node 22.' },
       concurrency: { type: 'string', value: 'N', about: 'Commands at once, 1-100. Defaults to 1. Each thread has one at a time.' },
       debounce: {
         type: 'string',
@@ -50,7 +51,12 @@ export const listenCommands: Command[] = [
       const [command, target] = [text(values, 'exec'), text(values, 'forward-to')]
       if ((command === undefined) === (target === undefined)) throw new UsageError('Either --exec or --forward-to is required.')
       const [agent, types, after] = [text(values, 'agent'), text(values, 'types'), text(values, 'after')]
-      const query = { ...(agent !== undefined && { agent }), ...(types !== undefined && { types }), ...(after !== undefined && { after }) }
+      const query = {
+        ...(agent !== undefined && { agent }),
+        ...(types !== undefined && { types }),
+        ...(after !== undefined && { after }),
+        ...(values.websocket === true && { transport: 'websocket' as const }),
+      }
       if (command !== undefined) return runForEach(context, values, command, query)
       const unused = execOnly.find((name) => values[name] !== undefined)
       if (unused !== undefined) throw new UsageError(`--${unused} needs --exec.`)

@@ -20,6 +20,12 @@ export const eventDetails: Record<string, OperationDetails> = {
     python: 'for event in callsign.events.follow(types="email.received"):\n    print(event["type"], event["data"])',
     cli: 'callsign listen --types email.received --forward-to http://localhost:3000/hook',
   },
+  createSocketToken: {
+    description:
+      'Creates a token for a WebSocket from a browser, which cannot send an API key in a header. A server that has the key requests the token, and the page offers the subprotocols `callsign.events` and `bearer.TOKEN` to `GET /events/stream`. The token opens sockets for 60 seconds and no other operation. A socket has the rights of the key and ends with it. A console token opens a socket by itself, so it gets 403 here.',
+    sdk: 'const { token, expires_at } = await callsign.events.createSocketToken()',
+    cli: 'callsign events socket-token',
+  },
   createWebhook: {
     description:
       'Creates a webhook. Events are sent to `url` as POST requests, signed by the scheme of Standard Webhooks with the returned `secret`. Deliveries that fail are repeated for about a day. The URL must be public, unless the operator allows a private network. Check the signature of every request with `verifyWebhook` of the SDK, or with any library for Standard Webhooks. The same values are in the `svix-*` headers, for receivers that read those. `agent_handles` limits it to some agents. `headers` are sent with every delivery, stored encrypted and never shown: the webhook has their names. `format` is the shape of the bodies: with `resend`, a receiver that was written for Resend reads them unchanged.',

@@ -1540,6 +1540,12 @@ class SmsWait(TypedDict):
     """The cursor for the next wait. It starts after the last message that this wait checked."""
 
 
+class SocketToken(TypedDict):
+    token: str
+    """Offer it as the subprotocol bearer.TOKEN, beside callsign.events. It opens nothing else."""
+    expires_at: str
+
+
 class Suppression(TypedDict):
     id: str
     email_address: str

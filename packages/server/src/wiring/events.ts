@@ -10,8 +10,8 @@ export type EventArea = Area & { events: Events; emit: Emit }
 
 const placeEveryMs = 1000
 
-export function createEventArea({ db, log }: SharedParts, { keys, identities }: AccountArea): EventArea {
-  const events = createEvents({ db, keys, identities, log: log.child({ part: 'events' }) })
+export function createEventArea({ db, keyring, log }: SharedParts, { keys, identities }: AccountArea): EventArea {
+  const events = createEvents({ db, keys, identities, socketSecret: keyring.subkey('event-sockets'), log: log.child({ part: 'events' }) })
   return {
     events,
     emit: createEmit(events.committed),

@@ -1,4 +1,5 @@
 // Builds every area on its edges in the order of the areas. Nothing is started yet.
+import type { Authenticate } from '../core/caller.ts'
 import type { JobHandler } from '../core/job.ts'
 import type { Route } from '../core/route.ts'
 import type { Gateway } from '../edges/gateway/gateway.ts'
@@ -33,6 +34,8 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   returnedMail: ReturnedMail
   linkDecisions: LinkDecisions
   deliverer: Deliverer
+  /** The caller of a token that opens event sockets only. */
+  authenticateSocket: Authenticate
   gateway: Gateway
   tunnelHttps: HttpsListener | null
   /** Null when the log of API requests is off. */
@@ -77,6 +80,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     returnedMail: mail.returnedMail,
     linkDecisions: mail.linkDecisions,
     deliverer: webhooks.deliverer,
+    authenticateSocket: events.events.authenticateSocket,
     gateway: tunnels.gateway,
     tunnelHttps: tunnels.https,
     requestRecorder: account.requests.recorder,

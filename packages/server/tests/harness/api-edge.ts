@@ -279,6 +279,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     publicUrl: null,
     version: '1.2.3',
     routes: routesFor(harness, pass),
+    authenticateSocket: () => null,
     authenticate: async (token) => (Object.hasOwn(callers, token) ? (callers[token] as Caller) : null),
     trustedProxies: [],
     transact: noTransact,

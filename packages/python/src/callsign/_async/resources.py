@@ -106,6 +106,7 @@ from ..models import (
     SimulatedSms,
     SmsMessage,
     SmsWait,
+    SocketToken,
     Suppression,
     Tag,
     Template,
@@ -849,6 +850,25 @@ class Drafts:
 class Events(AsyncEventStream):
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
+
+    async def create_socket_token(
+        self,
+        *,
+        request_timeout: float | None = None,
+    ) -> SocketToken:
+        """Creates a token for a WebSocket from a browser, which cannot send an API key in a
+        header. A server that has the key requests the token, and the page offers the
+        subprotocols `callsign.events` and `bearer.TOKEN` to `GET /events/stream`. The token
+        opens sockets for 60 seconds and no other operation. A socket has the rights of the key
+        and ends with it. A console token opens a socket by itself, so it gets 403 here.
+        """
+        return await self._connection.request(
+            Request[SocketToken](
+                "POST",
+                "/events/socket-token",
+                timeout=request_timeout,
+            )
+        )
 
     async def list(
         self,

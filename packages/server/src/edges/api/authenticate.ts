@@ -1,4 +1,5 @@
 // Checks a request before its body is read: authentication, authorization, rate limits and the size of the body.
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { type Authenticate, type Caller, missingScope, scopeMissing } from '../../core/caller.ts'
@@ -31,6 +32,10 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error)
 
 export type AdmissionParts = {
   authenticate: Authenticate
+  /** The caller of a token that opens event sockets only. */
+  authenticateSocket: Authenticate
+  /** True for a request that opens an event socket. */
+  opensSocket: (request: IncomingMessage) => boolean
   readClient: ReturnType<typeof createClientReader>
   limits: RateLimits
   businessEvents: BusinessEvents
@@ -39,7 +44,14 @@ export type AdmissionParts = {
 /** `of` builds the admission check of a route. `countWrongSecret` returns 429 above the limit of failed attempts of one address. */
 export type Admission = { of: (route: Route) => Hook; countWrongSecret: (request: FastifyRequest) => ApiError | undefined }
 
-export function createAdmission({ authenticate, readClient, limits, businessEvents }: AdmissionParts): Admission {
+export function createAdmission({
+  authenticate,
+  authenticateSocket,
+  opensSocket,
+  readClient,
+  limits,
+  businessEvents,
+}: AdmissionParts): Admission {
   const organizationKeys = new TokenBuckets(limits.organizationKeyPerSecond, limits.organizationKeyBurst)
   const agentKeys = new TokenBuckets(limits.agentKeyPerSecond, limits.agentKeyBurst)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
@@ -101,7 +113,8 @@ export function createAdmission({ authenticate, readClient, limits, businessEven
         done(refuseKey(request, 'malformed'))
         return
       }
-      const asked = authenticate(token, readClient(request.raw))
+      const client = readClient(request.raw)
+      const asked = (opensSocket(request.raw) ? authenticateSocket(token, client) : null) ?? authenticate(token, client)
       if (asked === null) {
         done(refuseKey(request, 'unknown'))
         return

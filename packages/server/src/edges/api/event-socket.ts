@@ -17,7 +17,7 @@ const messageBytesMax = 1024
 /** Time for a reader to answer a close frame. */
 const closeMs = 1000
 
-/** The subprotocol of browsers, which cannot set headers. A second one, `bearer.` and a token, authenticates. */
+/** The subprotocol of browsers, which cannot set headers. A second one, `bearer.` and a socket token or console token, authenticates. */
 const protocol = 'callsign.events'
 const bearerPrefix = 'bearer.'
 /** API keys are long-lived and are not accepted where browsers can only give short-lived tokens. */

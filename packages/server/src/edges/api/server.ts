@@ -40,6 +40,8 @@ export type HttpServerOptions = {
   version: string
   routes: Route[]
   authenticate: Authenticate
+  /** The caller of a token that opens event sockets only. */
+  authenticateSocket: Authenticate
   /** Proxies whose X-Forwarded-For is trusted, as CIDR ranges. */
   trustedProxies: string[]
   /** Gets every request with a valid key, or null when the log of requests is off. */
@@ -204,6 +206,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   )
   const admission = createAdmission({
     authenticate: options.authenticate,
+    authenticateSocket: options.authenticateSocket,
+    opensSocket: (request) => sockets.claims(request),
     readClient: createClientReader(options.trustedProxies),
     limits: options.limits,
     businessEvents,

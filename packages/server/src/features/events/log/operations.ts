@@ -1,10 +1,12 @@
 // Operations on events: lists, streams, waits and payloads.
 
+import { type createSocketToken, socketTokenSeconds } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
+import type { ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
-import { accessIdOf, type Caller, identityIdsOf } from '../../../core/caller.ts'
-import { inMs } from '../../../core/clock.ts'
-import { invalid } from '../../../core/errors.ts'
+import { type Authenticate, accessIdOf, type Caller, identityIdsOf } from '../../../core/caller.ts'
+import { inMs, nowMs } from '../../../core/clock.ts'
+import { forbidden, invalid } from '../../../core/errors.ts'
 import type { Log } from '../../../core/log.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import { type Call, Live } from '../../../core/route.ts'
@@ -23,6 +25,7 @@ import {
   toPayload,
   withApprovalUrl,
 } from './model.ts'
+import { readSocketToken, signSocketToken } from './socket-token.ts'
 import * as store from './store.ts'
 import { createWait } from './wait.ts'
 import { createWatch } from './watch.ts'
@@ -34,6 +37,10 @@ export interface Events {
   listEvents(caller: Caller, query: Filters & PageQuery & { since?: string }): Promise<Page<Payload>>
   /** `GET /events/stream`: events after the reader's last one, or new events only. */
   streamEvents(call: Call, query: Filters & { after?: string }): Promise<Live>
+  /** `POST /events/socket-token`: for the API key of the caller. */
+  createSocketToken(caller: Caller): Promise<ReplyOf<typeof createSocketToken>>
+  /** The caller of such a token, which opens event sockets only. Null at once for any other text. */
+  authenticateSocket: Authenticate
   /** Events by id, as rows. */
   find(ids: string[]): Promise<Map<string, EventRow>>
   /** Registers the describer of subjects whose ids have this prefix: `msg`. Events of other subjects have facts only. */
@@ -62,6 +69,8 @@ type Parts = {
   db: Database
   keys: Keys
   identities: Identities
+  /** Signs the tokens of event sockets. The same on every node. */
+  socketSecret: Buffer
   log: Log
 }
 
@@ -74,7 +83,7 @@ type Filters = { agent?: string; types?: string }
 const describedTogetherMax = 32
 const batchMax = 50
 
-export function createEvents({ db, keys, identities, log }: Parts): Events {
+export function createEvents({ db, keys, identities, socketSecret, log }: Parts): Events {
   const loaders = new Map<string, (id: string) => Promise<Description | null>>()
   const commitHooks: CommitHook[] = []
   let approvalUrlOf: ((linkId: string) => string) | null = null
@@ -179,6 +188,20 @@ export function createEvents({ db, keys, identities, log }: Parts): Events {
         follower.leave()
         throw error
       }
+    },
+
+    async createSocketToken(caller) {
+      if (caller.session) throw forbidden('A console token opens a socket by itself. Offer it as the subprotocol bearer.TOKEN.')
+      const expires = Math.ceil(nowMs() / 1000) + socketTokenSeconds
+      return {
+        token: signSocketToken({ keyId: caller.keyId, expires }, socketSecret),
+        expires_at: new Date(expires * 1000).toISOString(),
+      }
+    },
+
+    authenticateSocket(token, client) {
+      const keyId = readSocketToken(token, socketSecret, nowMs())
+      return keyId === null ? null : keys.findCaller(keyId, client)
     },
 
     find: (ids) => store.findEvents(db, ids),

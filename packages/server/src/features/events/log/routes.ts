@@ -5,5 +5,6 @@ import type { Events } from './operations.ts'
 
 export const eventRoutes = (events: Events): Route[] => [
   route(contract.listEvents, 'agent', (call, { query }) => events.listEvents(call.caller, query)),
+  route(contract.createSocketToken, 'agent', (call) => events.createSocketToken(call.caller)),
   route(contract.streamEvents, 'agent', (call, { query }) => events.streamEvents(call, query)),
 ]

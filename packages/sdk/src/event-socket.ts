@@ -1,0 +1,53 @@
+// Reads events from a WebSocket, the one that browsers and current runtimes have.
+import { ConnectionError } from './errors.ts'
+import type { Block, CallsignEvent } from './events.ts'
+
+/** A connection without a message is replaced after this time, because a lost one is not noticed. */
+const silenceMsMax = 5 * 60_000
+/** Messages that may wait for the caller. A socket with more is closed, and the next one continues after the last message taken. */
+const waitingMax = 1000
+
+/** Yields the blocks of one socket until it ends. Throws if it cannot be opened. */
+export async function* readSocket(address: string, token: string, signal: AbortSignal | undefined): AsyncGenerator<Block> {
+  const socket = new WebSocket(address, ['callsign.events', `bearer.${token}`])
+  const waiting: Block[] = []
+  let [isOpened, isEnded] = [false, false]
+  let wake = () => {}
+  const end = () => {
+    isEnded = true
+    socket.close()
+    wake()
+  }
+  let timer = setTimeout(end, silenceMsMax)
+  socket.onopen = () => {
+    isOpened = true
+  }
+  socket.onmessage = ({ data }) => {
+    if (isEnded) return
+    clearTimeout(timer)
+    timer = setTimeout(end, silenceMsMax)
+    const message = JSON.parse(String(data)) as CallsignEvent | { cursor: string }
+    waiting.push('cursor' in message ? { id: message.cursor, event: null } : { id: message.id, event: message })
+    if (waiting.length >= waitingMax) end()
+    wake()
+  }
+  socket.onerror = end
+  socket.onclose = end
+  signal?.addEventListener('abort', end, { once: true })
+  try {
+    for (;;) {
+      const block = waiting.shift()
+      if (block) yield block
+      else if (isEnded) break
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+    }
+    if (!isOpened && !signal?.aborted) throw new ConnectionError('connection_failed', 'The WebSocket of events could not be opened.')
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+    end()
+  }
+}
