@@ -1,6 +1,12 @@
 // Reads events from a WebSocket, the one that browsers and current runtimes have.
+import type { listEvents } from '@callsign/contract/events'
+import type { ReplyOf } from '@callsign/contract/operation'
 import { ConnectionError } from './errors.ts'
-import type { Block, CallsignEvent } from './events.ts'
+
+type CallsignEvent = ReplyOf<typeof listEvents>['data'][number]
+
+/** An event, or the id of the starting point alone. */
+export type Block = { id: string; event: CallsignEvent | null }
 
 /** A connection without a message is replaced after this time, because a lost one is not noticed. */
 const silenceMsMax = 5 * 60_000

@@ -2,7 +2,7 @@
 import type { createSocketToken, listEvents, streamEvents } from '@callsign/contract/events'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { ApiError } from './errors.ts'
-import { readSocket } from './event-socket.ts'
+import { type Block, readSocket } from './event-socket.ts'
 import type { Connection, RequestOptions } from './request.ts'
 
 export type EventPage = ReplyOf<typeof listEvents>
@@ -93,9 +93,6 @@ export class Events {
     }
   }
 }
-
-/** An event, or the id of the starting point alone. */
-export type Block = { id: string; event: CallsignEvent | null }
 
 /** Yields the blocks of a server-sent stream until it ends or times out. */
 async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): AsyncGenerator<Block> {
