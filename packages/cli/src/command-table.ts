@@ -8,6 +8,7 @@ import { completionCommands } from './commands/completion.ts'
 import { domainCommands } from './commands/domains.ts'
 import { draftCommands } from './commands/drafts.ts'
 import { eventCommands } from './commands/events.ts'
+import { firstStepCommands } from './commands/first-steps.ts'
 import { identityCommands } from './commands/identities.ts'
 import { imessageCommands } from './commands/imessage.ts'
 import { keyCommands } from './commands/keys.ts'
@@ -37,6 +38,7 @@ import { webhookDeliveryCommands } from './commands/webhook-deliveries.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 
 export const commands: readonly Command[] = [
+  ...firstStepCommands,
   ...accountCommands,
   ...organizationCommands,
   ...identityCommands,

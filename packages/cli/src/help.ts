@@ -7,6 +7,8 @@ const leftMax = 30
 
 /** The first words of commands in the order of the help, with their meaning. */
 export const topics: Record<string, string> = {
+  init: 'Take the first steps: server, key and an agent.',
+  open: 'Open the console in your browser.',
   login: 'Store the server and the key on this machine.',
   logout: 'Remove the stored server and key.',
   whoami: 'Show the organization and agent of the key.',

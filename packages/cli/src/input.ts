@@ -1,4 +1,4 @@
-// Reads secret input from a file, standard input, the environment, or a prompt without echo. Never from the command line.
+// Reads answers from a prompt, and secret input from a file, standard input, the environment, or a prompt without echo. Never from the command line.
 import type { Readable } from 'node:stream'
 import { readBytes } from './files.ts'
 import type { Screen } from './output.ts'
@@ -61,6 +61,17 @@ export class Input {
       this.#keyboard.setRawMode?.(false)
       this.#keyboard.pause()
       this.#screen.write('\n')
+    }
+  }
+
+  /** Prompts on the terminal, with an answer for an empty line. `instead` names the alternatives. Throws UsageError without a terminal. */
+  async ask(question: string, usual: string, instead: string): Promise<string> {
+    if (!this.isTerminal) throw new UsageError(`A prompt needs a terminal. Instead, ${instead}`)
+    this.#screen.write(`${question} [${usual}]: `)
+    try {
+      return (await readLine(this.#keyboard)).trim() || usual
+    } finally {
+      this.#keyboard.pause()
     }
   }
 
