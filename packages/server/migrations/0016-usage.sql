@@ -1,7 +1,17 @@
 -- Counts of mail per day, and the log of API requests.
 
--- Written with the messages that they count. Three rows count one message: its organization, its agent and the domain of its address. The
--- handle of a deleted agent keeps its counts. Concurrent transactions add to different shards instead of waiting for each other.
+-- Written with the messages that they count. Rows are only added, so that concurrent transactions do not wait for each other. They are moved
+-- into usage_counts every few seconds, and before each list.
+CREATE TABLE usage_changes (
+  organization_id text NOT NULL,
+  agent_handle text NOT NULL,
+  domain text NOT NULL,
+  day date NOT NULL,
+  name text NOT NULL,
+  count integer NOT NULL
+);
+
+-- Three rows count one message: its organization, its agent and the domain of its address. The handle of a deleted agent keeps its counts.
 CREATE TABLE usage_counts (
   organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
   kind text NOT NULL CHECK (kind IN ('organization', 'agent', 'domain')),
@@ -10,12 +20,11 @@ CREATE TABLE usage_counts (
   -- In UTC.
   day date NOT NULL,
   name text NOT NULL CHECK (name IN ('received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed', 'complained')),
-  shard smallint NOT NULL,
   count bigint NOT NULL CHECK (count > 0),
   agent_handle text GENERATED ALWAYS AS (CASE WHEN kind = 'agent' THEN subject END) STORED,
   FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
 ) WITH (fillfactor = 50);
-CREATE UNIQUE INDEX usage_counts_newest ON usage_counts (organization_id, kind, day DESC, subject, name, shard);
+CREATE UNIQUE INDEX usage_counts_newest ON usage_counts (organization_id, kind, day DESC, subject, name);
 CREATE INDEX usage_counts_of_subject ON usage_counts (organization_id, kind, subject, day DESC) WHERE kind <> 'organization';
 CREATE INDEX usage_counts_oldest ON usage_counts (day);
 

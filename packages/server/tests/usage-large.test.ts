@@ -35,8 +35,8 @@ beforeAll(async () => {
     values: [organizationId],
   })
   await harness.db.query({
-    text: `INSERT INTO usage_counts (organization_id, kind, subject, day, name, shard, count)
-      SELECT $1, kind, subject, (now() AT TIME ZONE 'UTC')::date - day, name, 3, 1
+    text: `INSERT INTO usage_counts (organization_id, kind, subject, day, name, count)
+      SELECT $1, kind, subject, (now() AT TIME ZONE 'UTC')::date - day, name, 1
       FROM (SELECT 'agent' AS kind, 'u' || n AS subject FROM generate_series(1, 1500) n UNION ALL SELECT 'organization', ''
         UNION ALL SELECT 'domain', 'd' || n || '.example' FROM generate_series(1, 500) n) AS s,
         generate_series(0, 29) AS day, unnest(ARRAY['received', 'queued']) AS name`,

@@ -55,6 +55,8 @@ export type MailArea = Area & {
   linkDecisions: LinkDecisions
 }
 
+/** Changes that wait for less time than this are few. */
+const usageEveryMs = 5000
 const blobSweepEveryMs = 6 * hourMs
 /** The time that messages stay in the trash. */
 const trashedMs = 30 * dayMs
@@ -200,6 +202,7 @@ export function createMailArea(
       domains.recheckTask,
       { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
       { name: 'sweep wake windows', everyMs: hourMs, run: () => wakeGuard.sweep() },
+      { name: 'move usage changes', everyMs: usageEveryMs, run: () => usage.move() },
       { name: 'sweep usage', everyMs: dayMs, isDueAtStart: true, run: () => usage.sweep() },
       { name: 'sweep send counts', everyMs: hourMs, run: () => outboundMail.sweepCounts() },
       { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },

@@ -21,6 +21,7 @@ test('a reviewer reads, decides on drafts and releases from quarantine, and chan
     'getMessages',
     'rejectDraft',
     'releaseMessage',
+    'renderTemplate',
     'requestApproval',
     'revokeApprovalLink',
     'sendDraft',

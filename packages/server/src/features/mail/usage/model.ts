@@ -17,23 +17,18 @@ export function countedOf(message: Counting, owner: { handle: string; address: s
   return { organizationId: message.organization_id, handle: owner.handle, domain: addressDomain(own ?? owner.address), name, at }
 }
 
-/** An addition to the counts of one subject. */
-export type Increment = { organizationId: string; kind: UsageSubject; subject: string; day: string; name: UsageCount; count: number }
+/** An addition to the counts of an agent, its domain and its organization. `day` is in UTC. */
+export type UsageChange = { organizationId: string; handle: string; domain: string; day: string; name: UsageCount; count: number }
 
-/** The additions of messages to the counts of their organizations, agents and domains, in the order in which rows are locked. */
-export function incrementsOf(counted: Counted[]): Increment[] {
-  const increments = new Map<string, Increment>()
+/** The additions of messages, one for those that differ in nothing. */
+export function changesOf(counted: Counted[]): UsageChange[] {
+  const changes = new Map<string, UsageChange>()
   for (const { organizationId, handle, domain, name, at } of counted) {
-    const subjects = { organization: '', agent: handle, domain: domain.toLowerCase() }
-    for (const [kind, subject] of Object.entries(subjects) as [UsageSubject, string][]) {
-      // No count is worth a message, so an address without a domain is not an error.
-      if (subject === '' && kind !== 'organization') continue
-      const one = { organizationId, kind, subject, day: dateOf(at.getTime()), name }
-      const key = Object.values(one).join(' ')
-      increments.set(key, { ...one, count: (increments.get(key)?.count ?? 0) + 1 })
-    }
+    const one = { organizationId, handle, domain: domain.toLowerCase(), day: dateOf(at.getTime()), name }
+    const key = Object.values(one).join(' ')
+    changes.set(key, { ...one, count: (changes.get(key)?.count ?? 0) + 1 })
   }
-  return [...increments].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, increment]) => increment)
+  return [...changes.values()]
 }
 
 /** The counts of one day. `subject` is a handle or a domain, and empty for the organization. */

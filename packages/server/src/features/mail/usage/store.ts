@@ -1,27 +1,40 @@
 // The SQL of counted mail.
 import { usageCounts } from '@callsign/contract/usage'
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { Increment, UsageRange, UsageRow } from './model.ts'
+import type { UsageChange, UsageRange, UsageRow } from './model.ts'
 
-/** Concurrent transactions run on different connections, and so add to different rows. */
-const shards = 16
-
-/** Adds to the counts of subjects. The rows stay locked until the transaction ends. */
-export async function add(tx: Tx, increments: Increment[]): Promise<void> {
+/** Adds changes in the transaction of their messages. */
+export async function insertChanges(tx: Tx, changes: UsageChange[]): Promise<void> {
   await tx.query({
-    name: 'add-usage',
-    text: `INSERT INTO usage_counts AS c (organization_id, kind, subject, day, name, shard, count)
-      SELECT organization_id, kind, subject, day, name, pg_backend_pid() % ${shards}, count
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::text[], $6::int[]) AS n (organization_id, kind, subject, day, name, count)
-      ON CONFLICT (organization_id, kind, day, subject, name, shard) DO UPDATE SET count = c.count + excluded.count`,
+    name: 'insert-usage-changes',
+    text: `INSERT INTO usage_changes (organization_id, agent_handle, domain, day, name, count)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::text[], $6::int[])`,
     values: [
-      increments.map((one) => one.organizationId),
-      increments.map((one) => one.kind),
-      increments.map((one) => one.subject),
-      increments.map((one) => one.day),
-      increments.map((one) => one.name),
-      increments.map((one) => one.count),
+      changes.map((one) => one.organizationId),
+      changes.map((one) => one.handle),
+      changes.map((one) => one.domain),
+      changes.map((one) => one.day),
+      changes.map((one) => one.name),
+      changes.map((one) => one.count),
     ],
+  })
+}
+
+/**
+ * Moves all changes into the counts. Waits for a move that is running, whose changes are then in the counts. In one order, so that
+ * concurrent moves wait instead of deadlocking. Changes of organizations that were deleted are dropped.
+ */
+export async function moveChanges(sql: Sql): Promise<void> {
+  await sql.query({
+    name: 'move-usage-changes',
+    text: `WITH taken AS (DELETE FROM usage_changes RETURNING *)
+      INSERT INTO usage_counts AS c (organization_id, kind, subject, day, name, count)
+      SELECT t.organization_id, s.kind, s.subject, t.day, t.name, sum(t.count)
+      FROM taken t JOIN handles h ON h.handle = t.agent_handle AND h.organization_id = t.organization_id
+      CROSS JOIN LATERAL (VALUES ('organization', ''), ('agent', t.agent_handle), ('domain', t.domain)) AS s (kind, subject)
+      WHERE s.kind = 'organization' OR s.subject <> ''
+      GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+      ON CONFLICT (organization_id, kind, day, subject, name) DO UPDATE SET count = c.count + excluded.count`,
   })
 }
 
