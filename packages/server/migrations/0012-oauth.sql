@@ -50,8 +50,12 @@ CREATE TABLE oauth_tokens (
   key_id text NOT NULL,
   kind text NOT NULL CHECK (kind IN ('access', 'refresh')),
   expires_at timestamptz NOT NULL,
-  -- Set on a refresh token that was exchanged. Its second use revokes the grant.
+  -- Set on a refresh token that was exchanged. Its second use revokes the grant, except for the first seconds.
   used_at timestamptz,
+  -- The hash of the refresh token that replaced it, and that token, encrypted with a key that is made of the replaced one.
+  successor_hash bytea CHECK (octet_length(successor_hash) = 32),
+  successor bytea,
+  CHECK ((successor IS NULL) = (successor_hash IS NULL)),
   FOREIGN KEY (organization_id, key_id) REFERENCES oauth_grants (organization_id, key_id) ON DELETE CASCADE
 );
 CREATE INDEX oauth_tokens_expired ON oauth_tokens (expires_at);

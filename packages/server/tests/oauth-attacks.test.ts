@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openSecret } from '../src/core/secret-seal.ts'
 import { createCertificate } from './harness/certificate.ts'
 import { allowed, challengeOf, createAppTools, createVerifier, type Fields, redirectUri } from './harness/connected-app.ts'
 import { openBrowser } from './harness/console-browser.ts'
@@ -82,18 +83,67 @@ describe('a code', () => {
 })
 
 describe('a refresh token', () => {
-  test('that is used twice ends the access of both users', async () => {
+  /** Moves the first use of all refresh tokens before the time in which a second one is allowed. */
+  const endGrace = () => harness.db.query({ text: `UPDATE oauth_tokens SET used_at = used_at - interval '31 seconds'` })
+
+  test('that is used again later ends the access of both users', async () => {
     const { clientId, refresh } = await app.connectApp(owner)
     const { body } = await app.refresh(clientId, refresh)
+    await endGrace()
     expect(errorOf(await app.refresh(clientId, refresh))).toEqual([400, 'invalid_grant'])
     expect(await app.mcpStatus(body.access_token)).toBe(401)
     expect(errorOf(await app.refresh(clientId, body.refresh_token))).toEqual([400, 'invalid_grant'])
   })
 
-  test('that is used by many at once gives at most one of them new tokens', async () => {
+  test('that is used by many at once gives all of them the same new one', async () => {
     const { clientId, refresh } = await app.connectApp(owner)
     const answers = await Promise.all(Array.from({ length: 8 }, () => app.refresh(clientId, refresh)))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1)
+    expect(new Set(answers.map(({ body }) => body.access_token)).size).toBe(8)
+    for (const { body } of answers) expect(await app.mcpStatus(body.access_token)).toBe(200)
+    expect((await app.refresh(clientId, answers[0]?.body.refresh_token)).status).toBe(200)
+  })
+
+  test('that is used again after its replacement was used ends the access, even at once', async () => {
+    const { clientId, refresh } = await app.connectApp(owner)
+    const second = (await app.refresh(clientId, refresh)).body
+    const third = (await app.refresh(clientId, second.refresh_token)).body
+    expect(errorOf(await app.refresh(clientId, refresh))).toEqual([400, 'invalid_grant'])
+    expect(await app.mcpStatus(third.access_token)).toBe(401)
+  })
+
+  test('that was stolen and used at once by both leaves one chain, and the next second use ends it', async () => {
+    const { clientId, refresh } = await app.connectApp(owner)
+    const [mine, stolen] = [(await app.refresh(clientId, refresh)).body, (await app.refresh(clientId, refresh)).body]
+    expect(stolen.refresh_token).toBe(mine.refresh_token)
+    const next = (await app.refresh(clientId, stolen.refresh_token)).body
+    await endGrace()
+    expect(errorOf(await app.refresh(clientId, mine.refresh_token))).toEqual([400, 'invalid_grant'])
+    expect(await app.mcpStatus(next.access_token)).toBe(401)
+  })
+
+  test('returns no replacement to another client, for another resource, or after the access was revoked', async () => {
+    const { clientId, refresh } = await app.connectApp(owner)
+    const { body } = await app.refresh(clientId, refresh)
+    expect(errorOf(await app.refresh(await newClient(), refresh))).toEqual([400, 'invalid_grant'])
+    expect(errorOf(await app.refresh(clientId, refresh, { resource: 'https://other.example/mcp' }))).toEqual([400, 'invalid_target'])
+    expect((await app.refresh(clientId, refresh)).status).toBe(200)
+    await app.post('/oauth/revoke', { token: body.refresh_token, client_id: clientId })
+    expect(errorOf(await app.refresh(clientId, refresh))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('is stored neither as text nor with a key that the database has', async () => {
+    const { clientId, refresh } = await app.connectApp(owner)
+    const { body } = await app.refresh(clientId, refresh)
+    const { rows } = await harness.db.query<{ token_hash: Buffer; successor: Buffer }>({
+      text: 'SELECT token_hash, successor FROM oauth_tokens WHERE successor IS NOT NULL',
+    })
+    expect(rows.length).toBeGreaterThan(0)
+    for (const { successor, token_hash } of rows) {
+      expect(successor.includes(body.refresh_token)).toBe(false)
+      expect(() => openSecret(token_hash, 'any', successor)).toThrow()
+    }
   })
 
   test('of one client is neither used nor revoked by another', async () => {

@@ -42,6 +42,12 @@ export const accessMs = 3_600_000
 /** A refresh token ends after 90 days without use. */
 export const refreshMs = 90 * 86_400_000
 
+/**
+ * The time in which a refresh token that was just replaced returns its replacement again. Two processes of one app may refresh at the same
+ * moment, and an answer may be lost.
+ */
+export const graceMs = 30_000
+
 const prefixes = { code: 'oac_', access: 'oat_', refresh: 'ort_' } as const
 export type CredentialKind = keyof typeof prefixes
 
@@ -51,6 +57,9 @@ export const newCredential = (kind: CredentialKind): string => prefixes[kind] + 
 /** The hash of a well-formed code or token of this kind, or null. */
 export const hashCredential = (kind: CredentialKind, text: string): Buffer | null =>
   text.startsWith(prefixes[kind]) && /^[A-Za-z0-9_-]{43}$/.test(text.slice(4)) ? createHash('sha256').update(text).digest() : null
+
+/** The key under which a refresh token keeps its replacement: only a holder of the token can make it. Differs from the stored hash. */
+export const successorKey = (refreshToken: string): Buffer => createHash('sha256').update(`successor ${refreshToken}`).digest()
 
 /** True if the challenge is the S256 form of the verifier (RFC 7636 §4.6). */
 export function isVerifier(verifier: string, challenge: string): boolean {
@@ -121,3 +130,20 @@ export function required(parameters: URLSearchParams, name: string): string {
 }
 
 export const isToolset = (text: string): text is Toolset => (toolsets as readonly string[]).includes(text)
+
+/** The problem of an authorization request whose client and redirect URI are valid, or null. */
+export function findProblem(parameters: URLSearchParams, resource: string): OAuthFailure | null {
+  const fail = (code: OAuthErrorCode, message: string) => new OAuthFailure(code, message)
+  const names = ['response_type', 'response_mode', 'state', 'code_challenge', 'code_challenge_method', 'scope', 'resource']
+  const repeated = names.find((name) => parameters.getAll(name).length > 1)
+  if (repeated !== undefined) return fail('invalid_request', `${repeated} is there more than once.`)
+  if (parameters.get('response_type') !== 'code') return fail('unsupported_response_type', 'response_type has to be code.')
+  if ((parameters.get('response_mode') ?? 'query') !== 'query') return fail('invalid_request', 'response_mode has to be query.')
+  if (parameters.has('request') || parameters.has('request_uri')) return fail('invalid_request', 'Request objects are not supported.')
+  if (parameters.get('code_challenge_method') !== 'S256') return fail('invalid_request', 'code_challenge_method has to be S256.')
+  if (!isChallenge(parameters.get('code_challenge') ?? ''))
+    return fail('invalid_request', 'code_challenge has to be 43 characters of base64url.')
+  const target = parameters.get('resource')
+  if (target !== null && !isResource(target, resource)) return fail('invalid_target', `resource has to be ${resource}.`)
+  return null
+}

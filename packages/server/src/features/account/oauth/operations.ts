@@ -4,6 +4,7 @@ import { selectTools } from '@callsign/contract/tools/table'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller, RequestClient } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
+import { openSecret, sealSecret } from '../../../core/secret-seal.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Web } from '../../../core/web.ts'
 import { byBadGrant } from '../attempts/model.ts'
@@ -17,19 +18,20 @@ import {
   type AuthorizationRequest,
   accessMs,
   codeMs,
+  findProblem,
   type Grant,
+  graceMs,
   hashCredential,
-  isChallenge,
   isRegistered,
   isResource,
   isVerifier,
   newCredential,
   type OAuthClient,
-  type OAuthErrorCode,
   OAuthFailure,
   refreshMs,
   required,
   single,
+  successorKey,
 } from './model.ts'
 import * as store from './store.ts'
 
@@ -83,16 +85,21 @@ export function createOAuth({ db, web, keys, attempts }: Parts): OAuth {
   const clients = createOAuthClients(db, web, attempts)
   const loadAccess = batchLoader((hashes) => store.findAccess(db.lookups, hashes))
 
-  async function issue(tx: Tx, grant: { organization_id: string; key_id: string; scopes: string[] }): Promise<Tokens> {
-    const [accessToken, refreshToken] = [newCredential('access'), newCredential('refresh')]
-    const { organization_id, key_id } = grant
+  type Granted = { organization_id: string; key_id: string; scopes: string[] }
+
+  /** New tokens. With `known`, the refresh token is that of an earlier exchange. */
+  async function issue(tx: Tx, { organization_id, key_id, scopes }: Granted, known: string | null = null): Promise<Tokens> {
+    const [accessToken, refreshToken] = [newCredential('access'), known ?? newCredential('refresh')]
     const expiresAt = inMs(refreshMs)
+    const owner = { organization_id, key_id }
     await store.insertTokens(tx, [
-      { token_hash: hashOf('access', accessToken), organization_id, key_id, kind: 'access', expires_at: inMs(accessMs) },
-      { token_hash: hashOf('refresh', refreshToken), organization_id, key_id, kind: 'refresh', expires_at: expiresAt },
+      { ...owner, token_hash: hashOf('access', accessToken), kind: 'access', expires_at: inMs(accessMs) },
+      ...(known === null
+        ? [{ ...owner, token_hash: hashOf('refresh', refreshToken), kind: 'refresh' as const, expires_at: expiresAt }]
+        : []),
     ])
     await keys.extendWithin(tx, organization_id, key_id, expiresAt)
-    return { accessToken, refreshToken, expiresInSeconds: accessMs / 1000, scopes: grant.scopes }
+    return { accessToken, refreshToken, expiresInSeconds: accessMs / 1000, scopes }
   }
 
   /** A second use shows that someone else has the code or token, so the grant ends for both. */
@@ -118,16 +125,23 @@ export function createOAuth({ db, web, keys, attempts }: Parts): OAuth {
   }
 
   const exchangeRefreshToken = (parameters: URLSearchParams, resource: string, requestId: string): Promise<Exchange> => {
-    const hash = hashCredential('refresh', required(parameters, 'refresh_token'))
+    const presented = required(parameters, 'refresh_token')
+    const hash = hashCredential('refresh', presented)
     const clientId = required(parameters, 'client_id')
     return db.transact(async (tx) => {
       const token = hash && (await store.useRefreshToken(tx, hash))
-      if (!token) throw badGrant('The refresh token is unknown.')
+      if (!hash || !token) throw badGrant('The refresh token is unknown.')
       if (token.client_id !== clientId) throw badGrant('The refresh token belongs to another client.')
-      if (!token.is_first) return endReused(tx, token, requestId)
+      const successor = token.is_first ? null : await store.findSuccessor(tx, hash, graceMs)
+      if (!token.is_first && !successor) return endReused(tx, token, requestId)
       if (!token.is_usable) throw badGrant('The access has expired or was revoked. Connect the app again.')
       checkTarget(parameters, token.resource, resource)
-      return issue(tx, token)
+      const key = successorKey(presented)
+      if (successor) return issue(tx, token, openSecret(key, token.key_id, successor).toString())
+      const issued = await issue(tx, token)
+      const sealed = sealSecret(key, token.key_id, Buffer.from(issued.refreshToken))
+      await store.setSuccessor(tx, hash, hashOf('refresh', issued.refreshToken), sealed)
+      return issued
     })
   }
 
@@ -266,21 +280,4 @@ function checkTarget(parameters: URLSearchParams, granted: string, offered: stri
   const given = single(parameters, 'resource')
   if (granted !== offered || (given !== null && !isResource(given, granted)))
     throw new OAuthFailure('invalid_target', 'resource is not the address that the access is for.')
-}
-
-/** The problem of a request whose client and redirect URI are valid. */
-function findProblem(parameters: URLSearchParams, resource: string): OAuthFailure | null {
-  const fail = (code: OAuthErrorCode, message: string) => new OAuthFailure(code, message)
-  const names = ['response_type', 'response_mode', 'state', 'code_challenge', 'code_challenge_method', 'scope', 'resource']
-  const repeated = names.find((name) => parameters.getAll(name).length > 1)
-  if (repeated !== undefined) return fail('invalid_request', `${repeated} is there more than once.`)
-  if (parameters.get('response_type') !== 'code') return fail('unsupported_response_type', 'response_type has to be code.')
-  if ((parameters.get('response_mode') ?? 'query') !== 'query') return fail('invalid_request', 'response_mode has to be query.')
-  if (parameters.has('request') || parameters.has('request_uri')) return fail('invalid_request', 'Request objects are not supported.')
-  if (parameters.get('code_challenge_method') !== 'S256') return fail('invalid_request', 'code_challenge_method has to be S256.')
-  if (!isChallenge(parameters.get('code_challenge') ?? ''))
-    return fail('invalid_request', 'code_challenge has to be 43 characters of base64url.')
-  const target = parameters.get('resource')
-  if (target !== null && !isResource(target, resource)) return fail('invalid_target', `resource has to be ${resource}.`)
-  return null
 }

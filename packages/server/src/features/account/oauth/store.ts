@@ -109,6 +109,27 @@ export async function useRefreshToken(sql: Sql, hash: Buffer): Promise<UsedToken
   return rows[0] ?? null
 }
 
+/**
+ * The token that replaced a locked refresh token, encrypted. Null `graceMs` after the exchange, and when that token was used itself. A
+ * statement of its own, because the one that waited for the lock does not see what the exchange inserted.
+ */
+export async function findSuccessor(sql: Sql, hash: Buffer, graceMs: number): Promise<Buffer | null> {
+  const { rows } = await sql.query<{ successor: Buffer }>({
+    text: `SELECT x.successor FROM oauth_tokens x JOIN oauth_tokens n ON n.token_hash = x.successor_hash AND n.used_at IS NULL
+      WHERE x.token_hash = $1 AND x.used_at > clock_timestamp() - make_interval(secs => $2::float8 / 1000)`,
+    values: [hash, graceMs],
+  })
+  return rows[0]?.successor ?? null
+}
+
+/** Records the token that replaced a refresh token. */
+export async function setSuccessor(sql: Sql, hash: Buffer, successorHash: Buffer, successor: Buffer): Promise<void> {
+  await sql.query({
+    text: 'UPDATE oauth_tokens SET successor_hash = $2, successor = $3 WHERE token_hash = $1',
+    values: [hash, successorHash, successor],
+  })
+}
+
 export type NewToken = { token_hash: Buffer; organization_id: string; key_id: string; kind: 'access' | 'refresh'; expires_at: Date }
 
 export async function insertTokens(sql: Sql, rows: NewToken[]): Promise<void> {
