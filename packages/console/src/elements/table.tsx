@@ -1,4 +1,4 @@
-// Tables of moderate length. Long lists use VirtualList.
+// Tables of moderate length. Long lists use VirtualList. On a phone each row is a list of its cells.
 import type { ComponentChildren } from 'preact'
 
 export type Column<T> = {
@@ -30,7 +30,7 @@ export function Table<T>({ name, columns, items, keyOf }: TableProps<T>) {
           {items.map((item) => (
             <tr key={keyOf(item)}>
               {columns.map((column) => (
-                <td key={column.title} class={cellClass(column)}>
+                <td key={column.title} class={cellClass(column)} data-title={column.title}>
                   {column.cell(item)}
                 </td>
               ))}

@@ -43,7 +43,7 @@ function AuditTable({ entries }: { entries: AuditEntry[] }) {
         { title: 'Action', cell: (entry) => <span class="mono">{entry.action}</span> },
         { title: 'By', cell: (entry) => (entry.actor_id ? <Id id={entry.actor_id} name="actor id" /> : entry.actor_type) },
         { title: 'Object', cell: (entry) => entry.target_id && <Id id={entry.target_id} name="object id" />, isMinor: true },
-        { title: 'Details', cell: (entry) => <span class="mono">{detailsOf(entry.details)}</span>, isMinor: true },
+        { title: 'Details', cell: (entry) => <span class="mono anywhere">{detailsOf(entry.details)}</span>, isMinor: true },
       ]}
     />
   )

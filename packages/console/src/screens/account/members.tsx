@@ -1,7 +1,7 @@
 // The people of the organization with their roles. Owners only.
 import { useState } from 'preact/hooks'
 import { useQuery } from '../../cache/query.ts'
-import { Notice } from '../../elements/badge.tsx'
+import { Badge, Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Confirm, Dialog } from '../../elements/dialog.tsx'
@@ -58,7 +58,7 @@ function MemberTable({ members, change, onRenew, onRemove }: MemberTableProps) {
       items={members}
       keyOf={(member) => member.id}
       columns={[
-        { title: 'Name', cell: (member) => member.name },
+        { title: 'Name', cell: (member) => <MemberName member={member} /> },
         { title: 'Email', cell: (member) => member.email },
         {
           title: 'Role',
@@ -91,6 +91,15 @@ function MemberTable({ members, change, onRenew, onRemove }: MemberTableProps) {
         },
       ]}
     />
+  )
+}
+
+function MemberName({ member }: { member: Member }) {
+  return (
+    <span class="row wrap">
+      {member.name || <span class="faint">no name yet</span>}
+      {member.id === session.value?.member?.id && <Badge tone="accent">you</Badge>}
+    </span>
   )
 }
 

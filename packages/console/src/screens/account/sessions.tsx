@@ -40,7 +40,7 @@ export function Sessions() {
             items={all}
             keyOf={(one) => one.id}
             columns={[
-              { title: 'Who', cell: (one) => one.member?.name || one.member?.email || one.key?.name || '' },
+              { title: 'Who', cell: (one) => one.member?.name || one.member?.email || one.key?.name || 'Member without a name' },
               { title: 'Browser', cell: (one) => browserOf(one.user_agent) },
               { title: 'Address', cell: (one) => one.ip, isMinor: true },
               { title: 'Last seen', cell: (one) => <Time at={one.last_seen_at} /> },
