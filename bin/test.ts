@@ -1,5 +1,5 @@
 // Runs the static checks and then every test, or only the test files that the arguments name. Arguments go to Vitest, except --external, which
-// runs the tests against a PostgreSQL server of the machine.
+// runs the tests against a PostgreSQL server of the machine, and --pooled, which puts PgBouncer in transaction mode before the database.
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,10 +14,13 @@ type Server = { url: string; stop: () => Promise<void> }
 
 const root = join(import.meta.dirname, '..')
 const isExternal = process.argv.includes('--external')
-const vitestArguments = process.argv.slice(2).filter((argument) => argument !== '--external')
+const isPooled = process.argv.includes('--pooled')
+const vitestArguments = process.argv.slice(2).filter((argument) => !['--external', '--pooled'].includes(argument))
 const isEverything = vitestArguments.every((argument) => argument.startsWith('-'))
 
-process.exitCode = (isEverything ? await run('bin/check.ts', []) : 0) || (isExternal ? await testExternal() : await test({}))
+process.exitCode =
+  (isEverything ? await run('bin/check.ts', []) : 0) ||
+  (isExternal ? await testExternal() : await test(isPooled ? { CALLSIGN_TEST_POOLED: '1' } : {}))
 
 function run(script: string, args: string[], environment: Record<string, string> = {}): Promise<number> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, script), ...args], {

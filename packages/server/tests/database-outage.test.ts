@@ -9,6 +9,7 @@ import { DatabaseUnavailable } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { type EmbeddedPostgres, startEmbedded } from '../src/edges/postgres/embedded/supervisor.ts'
 import { openDatabase } from '../src/host/database.ts'
+import { makeDataDir, startCallsignd } from './harness/callsignd.ts'
 import { type DatabaseSwitch, startDatabaseSwitch } from './harness/database-switch.ts'
 import { findFreePort } from './harness/peer-process.ts'
 
@@ -161,4 +162,22 @@ test.concurrent('a server starts when its database answers at last', async ({ on
   const opened = await opening
   finish(opened.close)
   expect((await opened.db.query({ text: 'SELECT id FROM organizations' })).rows).toEqual([])
+})
+
+test.concurrent('a server stops on SIGTERM while its database answers nothing', { timeout: 120_000 }, async ({
+  onTestFinished: finish,
+}) => {
+  const address = await startSwitch(finish, first)
+  const { user, database: name } = first.connection
+  const folder = await makeDataDir()
+  finish(folder.remove)
+  const server = await startCallsignd({
+    CALLSIGN_DATA_DIR: folder.path,
+    CALLSIGN_DATABASE_URL: `postgres://${user}@127.0.0.1:${address.port}/${name}`,
+    CALLSIGN_DRAIN_SECONDS: '2',
+  })
+  address.freeze()
+  const pending = fetch(`${server.baseUrl}/api/v1/identities`, { headers: { authorization: `Bearer ${server.key}` } }).catch(() => null)
+  expect((await server.stop()).code).toBe(0)
+  await pending
 })

@@ -140,18 +140,24 @@ test('a swallowed error does not turn into a silent rollback, and no statement r
   expect(await readValue(database, 1)).toBe(0)
 })
 
-test('a plan made on an empty table still reads few rows of a full one', async () => {
-  const database = await openEmpty(1)
-  await makeCounters(database)
-  await database.query({ text: 'DELETE FROM counters' })
-  await database.query({ text: 'VACUUM ANALYZE counters' })
-  const find = { name: 'find', text: 'SELECT id FROM counters WHERE id = ANY($1)', values: [[7]] }
-  expect((await database.query(find)).rows).toEqual([])
-  await database.query({ text: 'INSERT INTO counters SELECT id, 0 FROM generate_series(1, 5000) AS id' })
-  expect((await database.query(find)).rows).toEqual([{ id: 7 }])
-  const { rows } = await database.query<{ 'QUERY PLAN': string }>({ text: 'EXPLAIN EXECUTE find (ARRAY[7])' })
-  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('counters_pkey')
-})
+// The plan is read by the name of its statement.
+const isPooled = process.env.CALLSIGN_TEST_POOLED === '1'
+
+test.skipIf(isPooled)(
+  `a plan made on an empty table still reads few rows of a full one${isPooled ? ' (skipped: the pooler loses names)' : ''}`,
+  async () => {
+    const database = await openEmpty(1)
+    await makeCounters(database)
+    await database.query({ text: 'DELETE FROM counters' })
+    await database.query({ text: 'VACUUM ANALYZE counters' })
+    const find = { name: 'find', text: 'SELECT id FROM counters WHERE id = ANY($1)', values: [[7]] }
+    expect((await database.query(find)).rows).toEqual([])
+    await database.query({ text: 'INSERT INTO counters SELECT id, 0 FROM generate_series(1, 5000) AS id' })
+    expect((await database.query(find)).rows).toEqual([{ id: 7 }])
+    const { rows } = await database.query<{ 'QUERY PLAN': string }>({ text: 'EXPLAIN EXECUTE find (ARRAY[7])' })
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('counters_pkey')
+  },
+)
 
 test('serialization failures are tried again until every transaction counts', async () => {
   const database = await openEmpty(8)

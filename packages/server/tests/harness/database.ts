@@ -9,8 +9,11 @@ import { createLog } from '../../src/core/log.ts'
 import { connect } from '../../src/edges/postgres/connect.ts'
 import { startEmbedded } from '../../src/edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../../src/edges/postgres/migrate.ts'
+import { type Connection, sessionSettings } from '../../src/edges/postgres/servers.ts'
+import { startPgBouncer } from './pgbouncer.ts'
 
-type TestServer = { serverUrl: string; template: string; strategy: 'FILE_COPY' | 'WAL_LOG' }
+/** `poolerPort` is that of a PgBouncer in front of the server, or null. */
+type TestServer = { serverUrl: string; template: string; strategy: 'FILE_COPY' | 'WAL_LOG'; poolerPort: number | null }
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -27,7 +30,7 @@ const testSettings = { max_connections: '200', fsync: 'off', synchronous_commit:
 /** Vitest's global setup: starts the server, or takes the one that CALLSIGN_TEST_DATABASE_URL names, and makes the template. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const externalUrl = process.env.CALLSIGN_TEST_DATABASE_URL
-  const { serverUrl, stop } = await startServer(externalUrl)
+  const { serverUrl, stop, pooler } = await startServer(externalUrl)
   const template = `callsign_template_${randomBytes(6).toString('hex')}`
   try {
     await run(serverUrl, `CREATE DATABASE ${template}`)
@@ -42,7 +45,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error
   }
   // Copying files waits for a checkpoint, which costs next to nothing only without fsync.
-  project.provide('database', { serverUrl, template, strategy: externalUrl ? 'WAL_LOG' : 'FILE_COPY' })
+  project.provide('database', { serverUrl, template, strategy: externalUrl ? 'WAL_LOG' : 'FILE_COPY', poolerPort: pooler?.port ?? null })
   return async () => {
     await run(serverUrl, `DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
     await stop()
@@ -62,25 +65,44 @@ export async function createEmptyDatabase(): Promise<{ url: string; drop: () => 
   return createDatabaseFrom({ ...inject('database'), template: 'template0' })
 }
 
-async function createDatabaseFrom({ serverUrl, template, strategy }: TestServer): Promise<{ url: string; drop: () => Promise<void> }> {
+async function createDatabaseFrom({
+  serverUrl,
+  template,
+  strategy,
+  poolerPort,
+}: TestServer): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `callsign_test_${randomBytes(8).toString('hex')}`
   await run(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY ${strategy}`)
-  return { url: withDatabase(serverUrl, name), drop: () => run(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+  const url = poolerPort === null ? withDatabase(serverUrl, name) : `postgres://callsign@127.0.0.1:${poolerPort}/${name}`
+  return { url, drop: () => run(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }
 
-async function startServer(externalUrl: string | undefined): Promise<{ serverUrl: string; stop: () => Promise<void> }> {
-  if (externalUrl) return { serverUrl: externalUrl, stop: async () => {} }
+type Started = { serverUrl: string; pooler: { port: number } | null; stop: () => Promise<void> }
+
+async function startServer(externalUrl: string | undefined): Promise<Started> {
+  if (externalUrl) return { serverUrl: externalUrl, pooler: null, stop: async () => {} }
   const dataDir = mkdtempSync(join(tmpdir(), 'callsign-test-'))
   chmodSync(dataDir, 0o711)
   const server = await startEmbedded({ dataDir, log: createLog('warn'), settings: testSettings })
   const { host, port, user, database } = server.connection
+  const serverUrl = `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`
+  const pooler = process.env.CALLSIGN_TEST_POOLED === '1' ? await startPooler(server.connection, serverUrl) : null
   return {
-    serverUrl: `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`,
+    serverUrl,
+    pooler,
     stop: async () => {
+      await pooler?.stop()
       await server.stop()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** A PgBouncer whose role has the settings of Callsign's sessions. */
+async function startPooler(connection: Connection, serverUrl: string): Promise<{ port: number; stop: () => Promise<void> }> {
+  for (const [name, value] of Object.entries(sessionSettings))
+    await run(serverUrl, `ALTER ROLE ${connection.user} SET ${name} = '${value}'`)
+  return startPgBouncer(connection)
 }
 
 /** URL of another database on the same server. Socket URLs have an empty path before the `?`, so `URL` cannot parse them. */

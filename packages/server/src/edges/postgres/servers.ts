@@ -20,7 +20,7 @@ const connectTimeoutMs = 3_000
  * disabled where an index exists.
  * A transaction that is idle for 30 seconds holds locks for nothing.
  */
-const sessionSettings = {
+export const sessionSettings = {
   timezone: 'UTC',
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
