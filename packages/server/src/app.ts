@@ -56,6 +56,8 @@ export type App = {
 }
 
 const hourMs = 3_600_000
+/** The time for the last statements of a stopping server, after the grace for its work. */
+const abortAfterMs = 5_000
 
 /**
  * Starts the server. The database comes first, because everything reads it. The worker comes before the listeners, so that it can work on
@@ -138,6 +140,8 @@ async function listen({ database, config, log, parts, running, background, space
 
   const stop = async () => {
     const graceMs = config.drainSeconds * 1000
+    // Work that waits for a database without an answer would not end by itself.
+    const aborting = setTimeout(() => database.db.abort(), graceMs + abortAfterMs)
     // The listeners stop first, so that no new work arrives. The worker may still need the database, which closes last.
     await Promise.all([
       http.drain(graceMs),
@@ -150,6 +154,7 @@ async function listen({ database, config, log, parts, running, background, space
     space.stop()
     await parts.close()
     await database.close()
+    clearTimeout(aborting)
   }
   return {
     listening,

@@ -11,6 +11,8 @@ import type { Target } from './servers.ts'
 export type PostgresDatabase = Database & {
   /** Waits for running statements, at most ten seconds, and closes every connection. */
   close: () => Promise<void>
+  /** Ends every connection at once. All further work fails as unavailable. */
+  abort: () => void
 }
 
 const triesMax = 8
@@ -55,6 +57,7 @@ export function connect(target: Target, options: PoolOptions): PostgresDatabase 
     },
 
     close: pool.close,
+    abort: pool.abort,
   }
 }
 

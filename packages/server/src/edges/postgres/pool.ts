@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { nowMs } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
+import { DatabaseUnavailable } from '../../core/sql.ts'
 import { isAway, translate } from './failures.ts'
 import { Servers, Session, type Target } from './servers.ts'
 import { createStallWatch } from './stalls.ts'
@@ -24,6 +25,8 @@ export type Pool = {
   keepsStatements(): boolean
   /** Waits for running statements, at most ten seconds, and closes every connection. */
   close(): Promise<void>
+  /** Ends every connection at once. All further work fails as unavailable. */
+  abort(): void
 }
 
 /** Opens a pool of at most `poolSize` connections, which connects on first use. */
@@ -57,12 +60,15 @@ export function createPool(target: Target, { poolSize, log }: PoolOptions): Pool
     )
   })
 
+  let isAborted = false
+
   return {
     keepsStatements: () => servers.keepsStatements,
 
     async acquire() {
       const deadlineMs = nowMs() + reconnectWaitMs
       for (;;) {
+        if (isAborted) throw new DatabaseUnavailable('The server stops.', null)
         try {
           return await pool.connect()
         } catch (error) {
@@ -79,6 +85,11 @@ export function createPool(target: Target, { poolSize, log }: PoolOptions): Pool
       await Promise.all(open.values())
       clearTimeout(timer)
       watch.stop()
+    },
+
+    abort() {
+      isAborted = true
+      watch.endAll()
     },
   }
 }
