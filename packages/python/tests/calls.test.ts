@@ -150,6 +150,7 @@ const measured = new Set(['last4', 'latency_ms', 'duration_ms', 'dkim-signature'
 
 const withoutRandom = (text: string): string =>
   text
+    .replace(/\bevs_[\w.-]+/g, 'TOKEN')
     .replace(/(?<![0-9a-z])([a-z]+_)?[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\w{3}, \d\d? \w{3} \d{4}( at)? [\d:]{5,8}( [+-]\d{4}| UTC)?/g, 'TIME')
