@@ -5,6 +5,7 @@ import { SkippedTestsReporter } from './bin/skipped-tests.ts'
 
 /** Files that take ten seconds or more, longest first, so that no worker starts one of them while the other has nothing left to do. */
 const slowest = [
+  'docs-snippets',
   'backup',
   'package-readmes',
   'start',

@@ -1,7 +1,7 @@
 // Text of others cannot control the terminal, as text and as JSON.
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { Output, type Screen, table } from './output.ts'
+import { Output, type Screen, table, wantsColors } from './output.ts'
 
 const hostile = 'a\u001b[2Jb\u009b31mc\u202ed\u2066e\u061cf\u200fg\u007f'
 
@@ -51,4 +51,21 @@ test('a table is narrowed to the width of the terminal, but for its first column
   expect(table(['ID', 'B', 'C'], rows)).toContain('a long text here')
   expect(table(['A'], [['wide']], 1)).toBe('A\nwide')
   expect(table(['A'], [])).toBe('')
+})
+
+test('headings and errors have colors on a terminal, unless NO_COLOR or the terminal refuses them', () => {
+  const print = (isTTY: boolean, isJson: boolean, environment: Record<string, string>) => {
+    const screen = createScreen(isTTY)
+    const output = new Output(isJson, screen.stream, screen.stream, wantsColors(environment))
+    output.result([1], () => 'ID  NAME\n1   GOOD  DAY\n2   b')
+    output.failure({ code: 'x', message: 'No.' })
+    return screen.shown()
+  }
+  expect(print(true, false, {})).toBe('\u001b[2mID  NAME\u001b[0m\n1   GOOD  DAY\n2   b\n\u001b[31mcallsign:\u001b[0m No.\n')
+  const plain = 'ID  NAME\n1   GOOD  DAY\n2   b\ncallsign: No.\n'
+  expect(print(false, false, {})).toBe(plain)
+  expect(print(true, false, { NO_COLOR: '1' })).toBe(plain)
+  expect(print(true, false, { TERM: 'dumb' })).toBe(plain)
+  expect(print(true, false, { NO_COLOR: '' })).toContain('\u001b[31m')
+  expect(print(true, true, {})).not.toContain('\u001b')
 })

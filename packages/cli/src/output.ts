@@ -8,12 +8,15 @@ export class Output {
   readonly isJson: boolean
   readonly #out: Screen
   readonly #error: Screen
+  readonly #hasColors: boolean
   #isGathering = false
 
-  constructor(isJson: boolean, out: Screen, error: Screen) {
+  /** `hasColors` applies to streams that are terminals. */
+  constructor(isJson: boolean, out: Screen, error: Screen, hasColors = false) {
     this.isJson = isJson
     this.#out = out
     this.#error = error
+    this.#hasColors = hasColors
   }
 
   /** The result: `value` as JSON, or the lines of `text`. */
@@ -24,7 +27,7 @@ export class Output {
     }
     const lines = printable(text())
     if (lines === '') this.progress('Nothing to list.')
-    else this.#out.write(withNewline(lines))
+    else this.#out.write(withNewline(this.#hasColors && this.#out.isTTY ? lines.replace(headingLine, painted(faint)) : lines))
   }
 
   /** JSON for standard output. On a terminal, characters that steer it are escaped. */
@@ -81,9 +84,19 @@ export class Output {
 
   failure(error: { code: string; message: string; [more: string]: unknown }): void {
     const json = JSON.stringify({ error }, null, 2)
-    this.#error.write(this.isJson ? `${this.#error.isTTY ? escapeControls(json) : json}\n` : `callsign: ${printable(error.message)}\n`)
+    const name = this.#hasColors && this.#error.isTTY ? painted(red)('callsign:') : 'callsign:'
+    this.#error.write(this.isJson ? `${this.#error.isTTY ? escapeControls(json) : json}\n` : `${name} ${printable(error.message)}\n`)
   }
 }
+
+/** Colors are wanted unless NO_COLOR has a value (no-color.org) or the terminal has none. */
+export const wantsColors = ({ NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean => !NO_COLOR && TERM !== 'dumb'
+
+/** The headings of a table, which are the first line: words in capitals, with the gap of columns between them. */
+const headingLine = /^[A-Z][A-Z ]*(?: {2,}[A-Z][A-Z ]*)+(?=\n)/
+const faint = 2
+const red = 31
+const painted = (color: number) => (text: string) => `\u001b[${color}m${text}\u001b[0m`
 
 const withNewline = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 

@@ -9,7 +9,7 @@ import { commandHelp, overview, topicHelp } from './help.ts'
 import { Input, type Keyboard } from './input.ts'
 import { LastCommand } from './last-command.ts'
 import { chooseLogin, clientFolder, makeFolder } from './login-file.ts'
-import { Output, type Screen } from './output.ts'
+import { Output, type Screen, wantsColors } from './output.ts'
 import { NotFoundError, UsageError } from './usage-error.ts'
 
 export const version = '0.1.0'
@@ -28,7 +28,7 @@ const never = () => new AbortController().signal
 /** Runs one command line. Resolves with the exit code. */
 export async function runProgram(args: string[], surroundings: Surroundings): Promise<number> {
   const ours = ownArguments(args)
-  const output = new Output(ours.includes('--json'), surroundings.stdout, surroundings.stderr)
+  const output = new Output(ours.includes('--json'), surroundings.stdout, surroundings.stderr, wantsColors(surroundings.environment))
   let given: Given = { options: {}, positionals: [] }
   try {
     if (ours.length === 1 && ours[0] === '--version') {

@@ -1,11 +1,10 @@
 // The documentation in a browser: accessible in both themes and at the width of a phone, readable without JavaScript, and requests that a reader tries.
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findInaccessible, launchBrowser, openPage, takePicture } from '../../console/tests/harness/browser.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 let harness: Harness
-let browser: Browser
+let browser: Awaited<ReturnType<typeof launchBrowser>>
 beforeAll(async () => {
   harness = await startHarness()
   await harness.createAgent('sales')
