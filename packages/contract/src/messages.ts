@@ -94,7 +94,15 @@ export const listMail = operation({
   summary: 'Lists messages of every mailbox that the key can access, newest first.',
   tag: 'Mail',
   scopes: ['mail:read'],
-  query: strict({ thread_id: Type.Optional(id('thread')), agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
+  query: strict({
+    thread_id: Type.Optional(id('thread')),
+    agent: Type.Optional(HandleReference),
+    direction: Type.Optional(
+      Type.Unsafe<'inbound' | 'outbound'>({ ...Direction, description: 'Lists this direction only. total counts both.' }),
+    ),
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: Type.Object({ messages: Type.Array(MessageItem), total: Type.Integer(), next_cursor: nullableString() }, { $id: 'MailList' }),
   errors: ['not_found'],

@@ -290,6 +290,7 @@ CREATE TABLE messages (
 
 -- With is_hidden in the key or the predicate, lists do not walk through a flood of hidden messages.
 CREATE INDEX messages_newest_organization ON messages (organization_id, id DESC) WHERE NOT is_hidden;
+CREATE INDEX messages_direction_organization ON messages (organization_id, direction, id DESC) WHERE NOT is_hidden;
 CREATE INDEX messages_newest ON messages (mailbox_id, is_hidden, id DESC);
 CREATE INDEX messages_thread ON messages (thread_id, is_hidden, id DESC);
 CREATE INDEX messages_quarantined ON messages (mailbox_id, id DESC) WHERE is_quarantined;

@@ -75,6 +75,42 @@ describe('emails', () => {
     expect((await resend.emails.get(message.id)).error).toMatchObject({ statusCode: 404, name: 'not_found' })
   })
 
+  test('receiving.forward sends the original, as the SDK downloads it', async () => {
+    const message = await harness.waitForMail('support', 'Order 1042')
+    const email = await dataOf(resend.emails.receiving.get(message.id))
+    const raw = await fetch(email.raw?.download_url as string)
+    expect(await raw.text()).toContain('Subject: Order 1042')
+    expect(Date.parse(email.raw?.expires_at as string)).toBeGreaterThan(Date.now())
+    const forwarded = { emailId: message.id, from: 'support@agents.localhost', to: 'sales@agents.localhost' }
+    await dataOf(resend.emails.receiving.forward(forwarded))
+    const plain = await harness.waitForMail('sales', 'Order 1042')
+    expect(plain).toMatchObject({ from: 'support@agents.localhost', attachments: [{ filename: 'note.txt' }] })
+    await dataOf(resend.emails.receiving.forward({ ...forwarded, passthrough: false, text: 'See inside' }))
+    const wrapped = await harness.waitForMail('sales', 'Fwd: Order 1042')
+    expect(wrapped.attachments).toMatchObject([{ filename: 'forwarded_message.eml', content_type: 'message/rfc822' }])
+  })
+
+  test('lists have one direction, and pages', async () => {
+    const ids = async (direction: string): Promise<string[]> =>
+      (await harness.expectApi(200, 'GET', `/mail/messages?direction=${direction}`)).messages.map((one: { id: string }) => one.id)
+    const sent = await dataOf(resend.emails.list({ limit: 100 }))
+    expect(sent.data.map(({ id }) => id)).toEqual(await ids('outbound'))
+    const [newest] = sent.data
+    expect(await harness.getMessage('support', newest?.id as string)).toMatchObject({ direction: 'outbound', subject: newest?.subject })
+    const first = await dataOf(resend.emails.list({ limit: 2 }))
+    const second = await dataOf(resend.emails.list({ limit: 2, after: first.data[1]?.id as string }))
+    expect([first.has_more, [...first.data, ...second.data]]).toEqual([true, sent.data.slice(0, 4)])
+
+    const received = await resend.emails.receiving.list({ limit: 100 })
+    expect(received.data?.data.map(({ id }) => id)).toEqual(await ids('inbound'))
+    expect(received.data?.data.at(-1)).toMatchObject({ subject: 'Order 1042', received_for: ['support@agents.localhost'] })
+    const agent = createResend(harness, await harness.agentKey('sales'))
+    const own = (await dataOf(agent.emails.list({ limit: 100 }))).data
+    expect(own.length).toBeGreaterThan(0)
+    expect(own.length).toBeLessThan(sent.data.length)
+    for (const { from: author } of own) expect(author).toContain('sales@agents.localhost')
+  })
+
   test('batch sends all in order, and refuses all or some', async () => {
     const email = (subject: string, to = 'support@agents.localhost') => ({ from, to, subject, text: 'Hello' })
     const { data } = await dataOf(
@@ -224,7 +260,7 @@ test('suppressions', async () => {
   expect(left.map((one: { email_address: string }) => one.email_address)).toEqual(['gone@example.com'])
 })
 
-/** The methods that this server answers. The tests above, and those of webhooks beside this file, check their effects through our own API. */
+/** The methods that this server answers. The tests above, and those of inboxes, templates and webhooks beside this file, check their effects through our own API. */
 const mapped = [
   'apiKeys.create',
   'apiKeys.list',
@@ -242,11 +278,36 @@ const mapped = [
   'emails.cancel',
   'emails.create',
   'emails.get',
+  'emails.list',
   'emails.receiving.attachments.get',
   'emails.receiving.attachments.list',
   'emails.receiving.get',
+  'emails.receiving.list',
   'emails.send',
   'emails.update',
+  'inboxes.create',
+  'inboxes.drafts.create',
+  'inboxes.drafts.get',
+  'inboxes.drafts.list',
+  'inboxes.drafts.remove',
+  'inboxes.drafts.send',
+  'inboxes.drafts.update',
+  'inboxes.get',
+  'inboxes.list',
+  'inboxes.remove',
+  'inboxes.threads.emails.forward',
+  'inboxes.threads.emails.get',
+  'inboxes.threads.emails.list',
+  'inboxes.threads.emails.reply',
+  'inboxes.threads.get',
+  'inboxes.threads.labels.add',
+  'inboxes.threads.labels.remove',
+  'inboxes.threads.labels.set',
+  'inboxes.threads.list',
+  'inboxes.threads.remove',
+  'inboxes.threads.search',
+  'inboxes.threads.update',
+  'inboxes.update',
   'suppressions.add',
   'suppressions.batch.add',
   'suppressions.batch.remove',

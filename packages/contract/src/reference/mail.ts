@@ -21,7 +21,7 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   listMail: {
     description:
-      'Returns messages of every mailbox that the key can access, sent and received, newest first. Filter by `agent` or `thread_id`. Quarantined messages are not in this list. `total` counts all messages that pass the filter.',
+      'Returns messages of every mailbox that the key can access, sent and received, newest first. Filter by `agent`, `thread_id` or `direction`. Quarantined messages are not in this list. `total` counts the messages that pass the filters, of both directions.',
     query: { agent: 'sales', limit: 20 },
     sdk: 'const { messages } = await callsign.mail.list($query)',
     cli: 'callsign mail list --agent sales --limit 20',

@@ -67,3 +67,10 @@ function attachmentOf(given: unknown): AttachmentInput {
     ...(typeof contentId === 'string' && { content_id: contentId }),
   }
 }
+
+/** Attachments of a draft, which are stored on creation, so each needs its content. `feature` names the case without it. */
+export const contentsOf = (attachments: AttachmentInput[], feature: string) =>
+  attachments.map(({ content, url, ...attachment }) => {
+    if (content === undefined || url !== undefined) throw notOffered(feature)
+    return { ...attachment, content }
+  })

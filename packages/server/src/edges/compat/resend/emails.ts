@@ -2,17 +2,19 @@
 import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
 import { getMessages, sendBatch, sendBatchMax } from '@callsign/contract/batches'
 import { getMailbox } from '@callsign/contract/identities'
-import type { Message } from '@callsign/contract/messages'
+import { listMail, type Message, type MessageItem } from '@callsign/contract/messages'
 import { sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../api-calls.ts'
 import { type Composition, compositionOf, isObject, senderOf } from './composition.ts'
+import { toAttachment, toEmail, toReceived, toReceivedItem, toSentItem } from './email-fields.ts'
 import { byAuthor } from './errors.ts'
-import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
+import { isGiven, notOffered, pageOf, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
 import { cancel, findScheduled, reschedule, schedule } from './scheduled.ts'
 import { withTemplate } from './templates.ts'
 
 type Email = Static<typeof Message>
+type Item = Static<typeof MessageItem>
 
 export const emailRoutes: ResendRoute[] = [
   {
@@ -31,15 +33,15 @@ export const emailRoutes: ResendRoute[] = [
   },
   { method: 'POST', path: '/emails/batch', bodyBytesMax: attachmentBodyBytesMax, run: sendAll },
   // Named before the ids of emails.
-  ...['/emails/metrics', '/emails/receiving'].map(
-    (path): ResendRoute => ({
-      method: 'GET',
-      path,
-      async run() {
-        throw notOffered(`GET ${path}`)
-      },
-    }),
-  ),
+  {
+    method: 'GET',
+    path: '/emails/metrics',
+    async run() {
+      throw notOffered('GET /emails/metrics')
+    },
+  },
+  { method: 'GET', path: '/emails', run: (request) => list(request, 'outbound', toSentItem) },
+  { method: 'GET', path: '/emails/receiving', run: (request) => list(request, 'inbound', toReceivedItem) },
   { method: 'GET', path: '/emails/:id', run: show },
   { method: 'PATCH', path: '/emails/:id', run: reschedule },
   { method: 'POST', path: '/emails/:id/cancel', run: cancel },
@@ -93,6 +95,12 @@ async function agentsOf(call: ApiCall, compositions: Composition[]): Promise<Map
   return new Map(found.map(({ agent_handle }, index) => [senders[index] as string, agent_handle]))
 }
 
+/** One page of the emails of every mailbox that the key can access. */
+async function list<T>(request: ResendRequest, direction: 'inbound' | 'outbound', view: (item: Item) => T): Promise<unknown> {
+  const { messages, next_cursor } = await request.call(listMail, { query: { limit: 20, ...pageOf(request), direction } })
+  return { object: 'list', has_more: next_cursor !== null, data: messages.map(view) }
+}
+
 /** An email that was sent, is scheduled, or was scheduled and sent. */
 async function show(request: ResendRequest): Promise<unknown> {
   const { id = '' } = request.params
@@ -108,63 +116,4 @@ async function findEmail({ params, call }: ResendRequest, direction: 'inbound' |
   const [found] = data
   if (found?.direction !== direction) throw new ResendFailure(404, 'not_found', 'Email not found')
   return found
-}
-
-const orNull = <T>(list: T[]): T[] | null => (list.length > 0 ? list : null)
-
-const addressing = (email: Email) => ({
-  id: email.id,
-  from: email.from,
-  to: email.to,
-  cc: orNull(email.cc),
-  bcc: orNull(email.bcc),
-  reply_to: orNull(email.reply_to),
-  subject: email.subject,
-  message_id: email.message_id ?? '',
-  created_at: email.created_at,
-  text: email.text || null,
-  html: email.html || null,
-})
-
-/** `last_event` is our status: the worst of the recipients'. */
-const toEmail = (email: Email) => ({
-  object: 'email',
-  ...addressing(email),
-  tags: [],
-  topic_id: null,
-  scheduled_at: null,
-  last_event: email.status,
-})
-
-const toReceived = (email: Email) => ({
-  object: 'email',
-  ...addressing(email),
-  received_for: [email.headers['delivered-to'] ?? ''].filter(Boolean),
-  headers: email.headers,
-  raw: null,
-  attachments: email.attachments.map(({ id, filename, size_bytes, content_type, content_id }) => ({
-    id,
-    filename,
-    size: size_bytes,
-    content_type,
-    content_id,
-    content_disposition: content_id === null ? 'attachment' : 'inline',
-  })),
-})
-
-const toAttachment = ({ id, filename, size_bytes, content_type, content_id, url }: Email['attachments'][number]) => ({
-  id,
-  filename,
-  size: size_bytes,
-  content_type,
-  content_disposition: content_id === null ? 'attachment' : 'inline',
-  ...(content_id !== null && { content_id }),
-  download_url: url,
-  expires_at: expiryOf(url),
-})
-
-/** The end of a signed link, which is its parameter `expires` in seconds. */
-function expiryOf(url: string | null): string | null {
-  const seconds = url === null ? Number.NaN : Number(new URL(url, 'http://localhost').searchParams.get('expires'))
-  return Number.isFinite(seconds) && seconds > 0 ? new Date(seconds * 1000).toISOString() : null
 }

@@ -4,11 +4,14 @@ import type { ApiError } from '../../../core/errors.ts'
 import { CallFailure, createApiCall } from '../api-calls.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
+import { draftRoutes } from './drafts.ts'
 import { emailRoutes } from './emails.ts'
 import { translated } from './errors.ts'
+import { inboxRoutes } from './inboxes.ts'
 import { ResendFailure, type ResendRoute } from './route.ts'
 import { suppressionRoutes } from './suppressions.ts'
 import { templateRoutes } from './templates.ts'
+import { threadRoutes } from './threads.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export const resendPath = '/compat/resend'
@@ -22,6 +25,9 @@ export const resendRoutes: readonly ResendRoute[] = [
   ...suppressionRoutes,
   ...templateRoutes,
   ...webhookRoutes,
+  ...inboxRoutes,
+  ...threadRoutes,
+  ...draftRoutes,
 ]
 
 type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }

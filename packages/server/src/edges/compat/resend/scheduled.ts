@@ -3,7 +3,7 @@ import { createDraft, type Draft, getDraft, getDraftMessage, updateDraft } from 
 import type { Static } from 'typebox'
 import { now } from '../../../core/clock.ts'
 import { type ApiCall, CallFailure } from '../api-calls.ts'
-import { type AttachmentInput, type Composition, senderOf } from './composition.ts'
+import { type Composition, contentsOf, senderOf } from './composition.ts'
 import { byAuthor } from './errors.ts'
 import { notOffered, ResendFailure, type ResendRequest, textField } from './route.ts'
 import { readTime } from './schedule.ts'
@@ -25,18 +25,15 @@ function timeOf(text: unknown): string {
   return at.toISOString()
 }
 
-/** Attachments of a draft are stored on creation, so each needs its content. */
-const contentsOf = (attachments: AttachmentInput[]) =>
-  attachments.map(({ content, url, ...attachment }) => {
-    if (content === undefined || url !== undefined) throw notOffered('A scheduled email with an attachment by `path`')
-    return { ...attachment, content }
-  })
-
 export async function schedule(call: ApiCall, composition: Composition, at: unknown): Promise<{ id: string }> {
   const { attachments, reply_to: replyTo, ...fields } = composition
   if (replyTo !== undefined) throw notOffered('A scheduled email with `reply_to`')
   const mailbox = senderOf(composition)
-  const draft = { ...fields, ...(attachments && { attachments: contentsOf(attachments) }), send_at: timeOf(at) }
+  const draft = {
+    ...fields,
+    ...(attachments && { attachments: contentsOf(attachments, 'A scheduled email with an attachment by `path`') }),
+    send_at: timeOf(at),
+  }
   const { id } = await byAuthor(mailbox, call(createDraft, { params: { email_address: mailbox }, body: draft }))
   return { id: idOf(mailbox, id) }
 }

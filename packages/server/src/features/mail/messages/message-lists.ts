@@ -39,7 +39,10 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
           ? [(await identities.requireMailbox(caller, query.agent)).mailboxId]
           : (caller.agents?.map((agent) => agent.mailboxId) ?? null)
       const scope = { organizationId: caller.organizationId, mailboxIds, threadId: query.thread_id ?? null }
-      const [rows, total] = await Promise.all([store.listByScope(db, scope, page), store.countByScope(db, scope)])
+      const [rows, total] = await Promise.all([
+        store.listByScope(db, { ...scope, direction: query.direction }, page),
+        store.countByScope(db, scope),
+      ])
       const { data, next_cursor } = await itemsPage(rows, page)
       return { messages: data, total, next_cursor }
     },

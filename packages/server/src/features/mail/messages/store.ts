@@ -79,20 +79,29 @@ export async function findCutMessages(sql: Sql, ids: string[], charactersMax: nu
 }
 
 /** The scope of a list: an organization, one of its mailboxes, or one thread (of a mailbox, when given). */
-export type ListScope = { organizationId: string; mailboxIds: string[] | null; threadId: string | null }
+export type ListScope = {
+  organizationId: string
+  mailboxIds: string[] | null
+  threadId: string | null
+  direction?: 'inbound' | 'outbound' | undefined
+}
 
 /** Newest first, without quarantined messages. Each scope has its own statement, because each has its own index. */
 export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
-  const after = `AND m.id < ${before('$2')} AND NOT m.is_hidden ORDER BY m.id DESC LIMIT $3`
+  const { direction } = scope
+  // A literal, because the planner does not match a parameter to a partial index.
+  const isWanted = direction === undefined ? '' : `AND m.direction = '${direction === 'outbound' ? 'outbound' : 'inbound'}' `
+  const after = `${isWanted}AND m.id < ${before('$2')} AND NOT m.is_hidden ORDER BY m.id DESC LIMIT $3`
+  const nameOf = (name: string) => (direction === undefined ? name : `${name}-${direction}`)
   const { rows } = scope.threadId
     ? await sql.query<StoredMessage>({
-        name: 'list-by-thread',
+        name: nameOf('list-by-thread'),
         text: `SELECT ${columns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4 AND ($5::text[] IS NULL OR m.mailbox_id = ANY($5)) ${after}`,
         values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxIds],
       })
     : scope.mailboxIds
       ? await sql.query<StoredMessage>({
-          name: 'list-by-mailboxes',
+          name: nameOf('list-by-mailboxes'),
           // One index scan per mailbox, so that the cost does not grow with the messages of a mailbox.
           text: `SELECT m.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (
               SELECT ${columns} FROM messages m WHERE m.mailbox_id = b.id AND m.organization_id = $4 ${after}) m
@@ -100,7 +109,7 @@ export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest)
           values: [scope.mailboxIds, page.cursor, page.limit + 1, scope.organizationId],
         })
       : await sql.query<StoredMessage>({
-          name: 'list-by-organization',
+          name: nameOf('list-by-organization'),
           text: `SELECT ${columns} FROM messages m WHERE m.organization_id = $1 ${after}`,
           values: [scope.organizationId, page.cursor, page.limit + 1],
         })

@@ -1,0 +1,216 @@
+// Threads of an inbox, with their emails and labels. The id of a label is its name.
+
+import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
+import { listDrafts } from '@callsign/contract/drafts'
+import { getMessage, listMessages, type MessageItem } from '@callsign/contract/messages'
+import { forwardMessage, replyToMessage } from '@callsign/contract/outbound-mail'
+import { deleteThread, getThread, listThreads, type Thread, updateThread } from '@callsign/contract/threads'
+import type { Static } from 'typebox'
+import type { ApiCall } from '../api-calls.ts'
+import { attachmentsOf, optionalText } from './composition.ts'
+import { inboxOf } from './inboxes.ts'
+import { isGiven, listField, notOffered, pageOf, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
+
+type Summary = Static<typeof Thread>
+type Item = Static<typeof MessageItem>
+type Fields = Record<string, unknown>
+
+/** Our labels have no colors. */
+const toLabel = (name: string) => ({ id: name, name, color: '#808080' })
+
+const toSummary = ({ id, subject, folder, labels, unread_count }: Summary) => ({
+  object: 'inbox_thread',
+  id,
+  subject,
+  folder,
+  labels: labels.map(toLabel),
+  read: unread_count === 0,
+})
+
+const toEmail = (one: Item) => ({
+  id: one.id,
+  direction: one.direction,
+  from: one.from,
+  to: one.to,
+  cc: one.cc,
+  bcc: one.bcc,
+  reply_to: one.reply_to,
+  subject: one.subject,
+  message_id: one.message_id,
+  html: one.html || null,
+  text: one.text || null,
+  attachments: one.attachments.map(({ id, filename, size_bytes }) => ({ id, filename, size: size_bytes })),
+  read: one.is_read,
+  received_at: one.created_at,
+})
+
+/** A thread with the addresses of its latest message. */
+async function toThread(call: ApiCall, mailbox: { email_address: string }, thread: Summary, drafted: Set<string | null>) {
+  const isTrashed = thread.folder === 'trash' ? { is_trashed: true } : {}
+  const { data } = await call(listMessages, { params: mailbox, query: { thread_id: thread.id, limit: 1, ...isTrashed } })
+  const [latest] = data
+  return {
+    id: thread.id,
+    subject: thread.subject,
+    from: latest?.from ?? null,
+    to: latest?.to ?? [],
+    cc: latest?.cc ?? [],
+    bcc: latest?.bcc ?? [],
+    labels: thread.labels.map(toLabel),
+    email_count: thread.message_count,
+    has_attachment: (latest?.attachments.length ?? 0) > 0,
+    has_draft: drafted.has(thread.id),
+    read: thread.unread_count === 0,
+    received_at: thread.last_message_at,
+    folder: thread.folder,
+  }
+}
+
+/** One value of a list that our API takes one of. */
+function single(text: string | undefined, name: string): string | undefined {
+  if (text === undefined || text === '') return undefined
+  if (text.includes(',')) throw notOffered(`A list of threads by several \`${name}\``)
+  return text
+}
+
+/** Filters of both lists. Our threads have participants instead of authors and recipients. */
+function filtersOf({ query }: ResendRequest): Fields {
+  if (query.has_attachment !== undefined) throw notOffered('A search by `has_attachment`')
+  const people = ['from', 'to', 'cc', 'bcc'].flatMap((name) => single(query[name], name) ?? [])
+  if (people.length > 1) throw notOffered('A search by several addresses')
+  const isRead = query.read === undefined ? undefined : query.read === 'true'
+  const filters = {
+    folder: single(query.folders, 'folders'),
+    label: single(query.labels, 'labels'),
+    is_unread: isRead === undefined ? undefined : !isRead,
+    participant: people[0],
+    q: query.query || undefined,
+    after: query.start_date,
+    before: query.end_date,
+  }
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+}
+
+async function list(request: ResendRequest): Promise<{ has_more: boolean; data: Awaited<ReturnType<typeof toThread>>[] }> {
+  const { call } = request
+  const params = inboxOf(request)
+  const [page, { drafts }] = await Promise.all([
+    call(listThreads, { params, query: { limit: 20, ...pageOf(request), ...filtersOf(request) } as never }),
+    call(listDrafts, { params, query: { limit: 100 } }),
+  ])
+  const drafted = new Set(drafts.map((draft) => draft.thread_id))
+  return { has_more: page.has_more, data: await Promise.all(page.data.map((thread) => toThread(call, params, thread, drafted))) }
+}
+
+/** The thread, if it is in the inbox that the request names. */
+const findThread = (request: ResendRequest): Promise<Summary> =>
+  request.call(getThread, { params: { ...inboxOf(request), thread_id: request.params.thread as string } })
+
+async function change(request: ResendRequest, body: Fields): Promise<Summary> {
+  const { id } = await findThread(request)
+  return request.call(updateThread, { params: { thread_id: id }, body: body as never })
+}
+
+const labelList = ({ labels }: Summary) => ({ object: 'list', data: labels.map(toLabel) })
+
+/** An email, if it is in the thread and inbox that the request names. */
+async function findEmail(request: ResendRequest) {
+  const params = { ...inboxOf(request), message_id: request.params.email as string }
+  const email = await request.call(getMessage, { params })
+  if (email.thread_id !== request.params.thread) throw new ResendFailure(404, 'not_found', 'Email not found')
+  return { email, params }
+}
+
+/** Recipients, bodies, attachments and headers of an answer. */
+function answerOf(body: ResendRequest['body']): Fields {
+  const fields = body as Fields
+  const given = {
+    to: listField(body, 'to'),
+    cc: listField(body, 'cc'),
+    bcc: listField(body, 'bcc'),
+    text: optionalText(fields, 'text'),
+    html: optionalText(fields, 'html'),
+    headers: isGiven(fields.headers) ? fields.headers : undefined,
+    attachments: isGiven(fields.attachments)
+      ? attachmentsOf(fields.attachments).map((one) => ({ content_type: 'application/octet-stream', ...one }))
+      : undefined,
+  }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+async function reply(request: ResendRequest): Promise<{ id: string }> {
+  const { subject, reply_all: isToAll } = request.body as Fields
+  if (isGiven(subject)) throw notOffered('A reply with another `subject`')
+  const { params } = await findEmail(request)
+  const body = { ...answerOf(request.body), ...(isGiven(isToAll) && { reply_all: isToAll }) }
+  return { id: (await request.call(replyToMessage, { params, body: body as never })).id }
+}
+
+async function forward(request: ResendRequest): Promise<{ id: string }> {
+  const subject = optionalText(request.body as Fields, 'subject')
+  const { params } = await findEmail(request)
+  const body = { ...answerOf(request.body), ...(subject !== undefined && { subject }) }
+  return { id: (await request.call(forwardMessage, { params, body: body as never })).id }
+}
+
+const threads = '/inboxes/:inbox/threads'
+const thread = `${threads}/:thread`
+const email = `${thread}/emails/:email`
+
+export const threadRoutes: ResendRoute[] = [
+  { method: 'GET', path: threads, run: async (request) => ({ object: 'list', ...(await list(request)) }) },
+  {
+    method: 'GET',
+    path: `${threads}/search`,
+    async run(request) {
+      const { has_more, data } = await list(request)
+      return { object: 'list', has_more, data: data.map((one) => ({ ...one, matched_email_id: null })) }
+    },
+  },
+  { method: 'GET', path: thread, run: async (request) => toSummary(await findThread(request)) },
+  {
+    method: 'PATCH',
+    path: thread,
+    async run(request) {
+      const { read, folder } = request.body as Fields
+      return toSummary(await change(request, { ...(isGiven(read) && { is_read: read }), ...(isGiven(folder) && { folder }) }))
+    },
+  },
+  {
+    method: 'DELETE',
+    path: thread,
+    // The thread goes to the trash, where it stays for 30 days.
+    async run(request) {
+      const { id } = await findThread(request)
+      await request.call(deleteThread, { params: { thread_id: id } })
+      return { object: 'inbox_thread', id, deleted: true }
+    },
+  },
+  {
+    method: 'POST',
+    path: `${thread}/labels`,
+    run: async (request) => labelList(await change(request, { add_labels: listField(request.body, 'labels') ?? [] })),
+  },
+  {
+    method: 'PUT',
+    path: `${thread}/labels`,
+    run: async (request) => labelList(await change(request, { labels: listField(request.body, 'labels') ?? [] })),
+  },
+  {
+    method: 'DELETE',
+    path: `${thread}/labels/:label`,
+    run: async (request) => labelList(await change(request, { remove_labels: [request.params.label] })),
+  },
+  {
+    method: 'GET',
+    path: `${thread}/emails`,
+    async run(request) {
+      const query = { limit: 20, ...pageOf(request), thread_id: request.params.thread as string }
+      const { data, has_more } = await request.call(listMessages, { params: inboxOf(request), query })
+      return { object: 'list', has_more, data: data.map(toEmail) }
+    },
+  },
+  { method: 'GET', path: email, run: async (request) => toEmail((await findEmail(request)).email) },
+  { method: 'POST', path: `${email}/reply`, status: 201, bodyBytesMax: attachmentBodyBytesMax, run: reply },
+  { method: 'POST', path: `${email}/forward`, status: 201, bodyBytesMax: attachmentBodyBytesMax, run: forward },
+]
