@@ -48,7 +48,10 @@ test('bodies have the shape of Resend, and its SDK and svix verify them', async 
     status: 'active',
     events: ['email.sent', 'email.delivered', 'email.bounced', 'email.received', 'domain.verified', 'domain.failed'],
   })
-  const { id } = await send('Order 1042', { attachments: [{ filename: 'note.txt', content: 'TGluZQ==' }] })
+  const { id } = await send('Order 1042', {
+    tags: [{ name: 'kind', value: 'order' }],
+    attachments: [{ filename: 'note.txt', content: 'TGluZQ==' }],
+  })
   await receiver.waitFor(3)
   const events = requestsOf(receiver.received).map((request) => verified(request, created.signing_secret))
   const received = await harness.waitForMail('support', 'Order 1042')
@@ -62,8 +65,8 @@ test('bodies have the shape of Resend, and its SDK and svix verify them', async 
   })
   const [attachment] = received.attachments
   expect(Object.fromEntries(events.map(({ type, data }) => [type, data]))).toEqual({
-    'email.sent': { email_id: id, ...email(sent) },
-    'email.delivered': { email_id: id, ...email(sent) },
+    'email.sent': { email_id: id, ...email(sent), tags: { kind: 'order' } },
+    'email.delivered': { email_id: id, ...email(sent), tags: { kind: 'order' } },
     'email.received': {
       email_id: received.id,
       ...email(received),

@@ -27,6 +27,7 @@ describe('emails', () => {
         subject: 'Order 1042',
         html: '<p>It ships <b>today</b>.</p>',
         headers: { 'X-Order': '1042' },
+        tags: [{ name: 'kind', value: 'order' }],
         attachments: [{ filename: 'note.txt', content: Buffer.from('Line one') }],
       }),
     )
@@ -46,6 +47,8 @@ describe('emails', () => {
       subject: 'Order 1042',
     })
     expect(email.html).toContain('<b>today</b>')
+    expect(email.tags).toEqual([{ name: 'kind', value: 'order' }])
+    expect((await harness.getMessage('sales', id)).tags).toEqual(email.tags)
     const [attachment] = (await dataOf(resend.emails.attachments.list({ emailId: id }))).data
     expect(attachment).toMatchObject({ filename: 'note.txt', size: 8, content_disposition: 'attachment' })
     const one = await dataOf(resend.emails.attachments.get({ emailId: id, id: attachment?.id as string }))
@@ -166,17 +169,28 @@ describe('emails', () => {
   })
 
   test('a scheduled email is sent at its time, under its id', async () => {
-    const content = Buffer.from('Line one')
+    const [content, tags] = [Buffer.from('Line one'), [{ name: 'kind', value: 'order' }]]
     const email = {
       from,
       to: 'support@agents.localhost',
       subject: 'Later',
       text: 'Later',
+      replyTo: 'me@example.com',
+      tags,
       attachments: [{ filename: 'note.txt', content }],
     }
     const { id } = await dataOf(resend.emails.send({ ...email, scheduledAt: 'in 1 hour' }))
     const waiting = await dataOf(resend.emails.get(id))
-    expect(waiting).toMatchObject({ object: 'email', id, from, to: [email.to], subject: 'Later', last_event: 'scheduled' })
+    expect(waiting).toMatchObject({
+      object: 'email',
+      id,
+      from,
+      to: [email.to],
+      subject: 'Later',
+      last_event: 'scheduled',
+      tags,
+      reply_to: ['me@example.com'],
+    })
     expect(Math.abs(Date.parse(waiting.scheduled_at as string) - Date.now() - 3_600_000)).toBeLessThan(60_000)
     const { drafts } = await harness.expectApi(200, 'GET', '/mailboxes/sales/drafts')
     expect(drafts).toMatchObject([{ subject: 'Later', send_at: waiting.scheduled_at, attachments: [{ filename: 'note.txt' }] }])
@@ -186,7 +200,7 @@ describe('emails', () => {
       id,
     })
     const message = await harness.waitForMail('support', 'Later')
-    expect(message.attachments).toMatchObject([{ filename: 'note.txt' }])
+    expect(message).toMatchObject({ attachments: [{ filename: 'note.txt' }], reply_to: ['me@example.com'] })
     expect(await dataOf(resend.emails.get(id))).toMatchObject({ id, subject: 'Later', message_id: message.message_id, scheduled_at: null })
     expect((await resend.emails.cancel(id)).error).toMatchObject({ statusCode: 404, name: 'not_found' })
   })

@@ -1344,13 +1344,14 @@ class Mail:
         *,
         thread_id: str | Unset = UNSET,
         agent: str | Unset = UNSET,
+        direction: Literal["inbound", "outbound"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> MailList:
         """Returns messages of every mailbox that the key can access, sent and received, newest
-        first. Filter by `agent` or `thread_id`. Quarantined messages are not in this list.
-        `total` counts all messages that pass the filter.
+        first. Filter by `agent`, `thread_id` or `direction`. Quarantined messages are not in
+        this list. `total` counts the messages that pass the filters, of both directions.
         """
         return self._connection.request(
             Request[MailList](
@@ -1360,6 +1361,7 @@ class Mail:
                     {
                         "thread_id": thread_id,
                         "agent": agent,
+                        "direction": direction,
                         "limit": limit,
                         "cursor": cursor,
                     }

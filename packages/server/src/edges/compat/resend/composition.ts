@@ -15,7 +15,6 @@ export function senderOf({ from = '' }: Composition): string {
 export function compositionOf(body: Record<string, unknown> | unknown[]): Composition {
   const fields = body as Record<string, unknown>
   if (isGiven(fields.topic_id)) throw notOffered('Sending to a topic')
-  if (Array.isArray(fields.tags) && fields.tags.length > 0) throw notOffered('`tags`')
   const [text, html] = [optionalText(fields, 'text'), optionalText(fields, 'html')]
   if (text === undefined && html === undefined) throw new ResendFailure(422, 'missing_required_field', 'Missing `html` or `text` field.')
   const to = listField(body, 'to')
@@ -30,6 +29,7 @@ export function compositionOf(body: Record<string, unknown> | unknown[]): Compos
     ...(others.cc && { cc: others.cc }),
     ...(others.bcc && { bcc: others.bcc }),
     ...(others.reply_to && { reply_to: others.reply_to }),
+    ...(isGiven(fields.tags) && { tags: fields.tags as NonNullable<Composition['tags']> }),
     ...(isGiven(fields.headers) && { headers: fields.headers as Record<string, string> }),
     ...(isGiven(fields.attachments) && { attachments: attachmentsOf(fields.attachments) }),
   }

@@ -25,7 +25,7 @@ const bodies = (email: Item) => ({ text: email.text || null, html: email.html ||
 /** `last_event` is our status: the worst of the recipients'. */
 export const toSentItem = (email: Item) => ({ ...addressing(email), topic_id: null, scheduled_at: null, last_event: email.status })
 
-export const toEmail = (email: Email) => ({ object: 'email', ...toSentItem(email), ...bodies(email), tags: [] })
+export const toEmail = (email: Email) => ({ object: 'email', ...toSentItem(email), ...bodies(email), tags: email.tags })
 
 export const toReceivedItem = (email: Item) => ({
   ...addressing(email),

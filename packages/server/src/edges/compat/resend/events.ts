@@ -53,6 +53,7 @@ const emailData = (email: Email) => ({
   from: email.from ?? '',
   to: email.to ?? [],
   subject: email.subject ?? '',
+  ...(email.tags && email.tags.length > 0 && { tags: Object.fromEntries(email.tags.map(({ name, value }) => [name, value])) }),
 })
 
 const receivedData = (email: Email) => ({

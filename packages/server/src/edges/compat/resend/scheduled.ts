@@ -5,7 +5,7 @@ import { now } from '../../../core/clock.ts'
 import { type ApiCall, CallFailure } from '../api-calls.ts'
 import { type Composition, contentsOf, senderOf } from './composition.ts'
 import { byAuthor } from './errors.ts'
-import { notOffered, ResendFailure, type ResendRequest, textField } from './route.ts'
+import { ResendFailure, type ResendRequest, textField } from './route.ts'
 import { readTime } from './schedule.ts'
 
 type ScheduledDraft = Static<typeof Draft>
@@ -26,8 +26,7 @@ function timeOf(text: unknown): string {
 }
 
 export async function schedule(call: ApiCall, composition: Composition, at: unknown): Promise<{ id: string }> {
-  const { attachments, reply_to: replyTo, ...fields } = composition
-  if (replyTo !== undefined) throw notOffered('A scheduled email with `reply_to`')
+  const { attachments, ...fields } = composition
   const mailbox = senderOf(composition)
   const draft = {
     ...fields,
@@ -69,13 +68,13 @@ const toEmail = (id: string, draft: ScheduledDraft) => ({
   to: draft.to,
   cc: draft.cc.length > 0 ? draft.cc : null,
   bcc: draft.bcc.length > 0 ? draft.bcc : null,
-  reply_to: null,
+  reply_to: draft.reply_to.length > 0 ? draft.reply_to : null,
   subject: draft.subject ?? '',
   message_id: '',
   created_at: draft.created_at,
   text: draft.text,
   html: draft.html,
-  tags: [],
+  tags: draft.tags,
   topic_id: null,
   scheduled_at: draft.send_at,
   last_event: eventOf(draft),

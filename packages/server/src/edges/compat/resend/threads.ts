@@ -91,11 +91,19 @@ function filtersOf({ query }: ResendRequest): Fields {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
+/** Our lists go on behind the latest message of a thread, and pages of Resend behind the thread. */
+async function cursorOf(request: ResendRequest): Promise<{ limit?: number; cursor?: string }> {
+  const { cursor, ...page } = pageOf(request)
+  if (cursor === undefined) return page
+  const last = await request.call(getThread, { params: { ...inboxOf(request), thread_id: cursor } })
+  return { ...page, cursor: last.last_message_id }
+}
+
 async function list(request: ResendRequest): Promise<{ has_more: boolean; data: Awaited<ReturnType<typeof toThread>>[] }> {
   const { call } = request
   const params = inboxOf(request)
   const [page, { drafts }] = await Promise.all([
-    call(listThreads, { params, query: { limit: 20, ...pageOf(request), ...filtersOf(request) } as never }),
+    call(listThreads, { params, query: { limit: 20, ...(await cursorOf(request)), ...filtersOf(request) } as never }),
     call(listDrafts, { params, query: { limit: 100 } }),
   ])
   const drafted = new Set(drafts.map((draft) => draft.thread_id))
