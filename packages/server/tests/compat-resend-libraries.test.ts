@@ -1,12 +1,16 @@
 // Libraries that send over Resend: the renderer of React Email through the SDK, and the provider of Auth.js, which names its host itself.
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import ResendProvider from '@auth/core/providers/resend'
-import { createElement } from 'react'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createResend, dataOf } from './harness/resend-sdk.ts'
 import { type Harness, startHarness } from './harness/start.ts'
+
+// Without their types, which declare the globals of browsers.
+const load = createRequire(import.meta.url)
+const { createElement } = load('react')
+const { default: ResendProvider } = load('@auth/core/providers/resend')
 
 let harness: Harness
 beforeAll(async () => {
@@ -42,7 +46,7 @@ test('Auth.js sends its link through the mapping that the guide prints', async (
     // The provider of an application has its options on it.
     const url = 'https://app.example.com/api/auth/callback/resend?token=abc123'
     const request = { identifier: to, url, theme: {}, provider: { ...provider, ...provider.options }, expires: new Date(), token: 'abc123' }
-    await provider.sendVerificationRequest({ ...request, request: new Request(url) } as never)
+    await provider.sendVerificationRequest({ ...request, request: new Request(url) })
   } finally {
     setGlobalDispatcher(before)
   }
