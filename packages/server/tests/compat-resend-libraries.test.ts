@@ -8,9 +8,9 @@ import { createResend, dataOf } from './harness/resend-sdk.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 // Without their types, which declare the globals of browsers.
-const load = createRequire(import.meta.url)
-const { createElement } = load('react')
-const { default: ResendProvider } = load('@auth/core/providers/resend')
+const require = createRequire(import.meta.url)
+const { createElement } = require('react')
+const { default: ResendProvider } = require('@auth/core/providers/resend')
 
 let harness: Harness
 beforeAll(async () => {
