@@ -16,10 +16,11 @@ export const CustomHeaders = Type.Unsafe<Record<string, string> | null>({
 })
 
 /** The shapes of the bodies that a webhook receives. */
-export const webhookFormats = ['callsign', 'resend'] as const
+export const webhookFormats = ['callsign', 'resend', 'agentmail'] as const
 export type WebhookFormat = (typeof webhookFormats)[number]
 export const Format = Type.Unsafe<WebhookFormat>({
   type: 'string',
   enum: [...webhookFormats],
-  description: 'The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of Resend.',
+  description:
+    'The shape of the bodies: callsign, or that of another service, resend or agentmail, for a receiver that was written for its webhooks.',
 })

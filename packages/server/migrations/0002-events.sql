@@ -44,7 +44,7 @@ CREATE TABLE webhooks (
   header_names text[] NOT NULL DEFAULT '{}',
   headers bytea,
   -- The shape of the bodies.
-  format text NOT NULL CHECK (format IN ('callsign', 'resend')),
+  format text NOT NULL CHECK (format IN ('callsign', 'resend', 'agentmail')),
   -- Time of the first failure since the last success. Null after a success.
   failing_since timestamptz,
   client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),

@@ -1,19 +1,22 @@
-// AgentMail's SDK against this server, method by method, with each effect checked through our own API.
-import { afterAll, beforeAll, test } from 'vitest'
+// Every method of AgentMail's SDK against this server. Each is mapped, with its effect checked through our own API, or answers 501.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountChecks } from './harness/agentmail/account.ts'
-import { type Check, type Context, createContext } from './harness/agentmail/context.ts'
+import { type AgentMail, type Check, type Context, clientOf, createContext, methodsOf } from './harness/agentmail/context.ts'
 import { draftChecks } from './harness/agentmail/drafts.ts'
 import { inboxChecks } from './harness/agentmail/inboxes.ts'
 import { listChecks } from './harness/agentmail/lists.ts'
 import { messageChecks } from './harness/agentmail/messages.ts'
+import { metricChecks } from './harness/agentmail/metrics.ts'
 import { inAccountAndPod } from './harness/agentmail/scopes.ts'
+import { socketChecks } from './harness/agentmail/sockets.ts'
 import { threadChecks } from './harness/agentmail/threads.ts'
+import { checkFilteredWebhook, webhookChecks } from './harness/agentmail/webhooks.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 let harness: Harness
 let context: Context
 beforeAll(async () => {
-  harness = await startHarness()
+  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8', CALLSIGN_WEBHOOK_RETRY_SECONDS: '60' })
   context = createContext(harness)
 })
 afterAll(() => harness?.stop())
@@ -25,7 +28,62 @@ const mapped: Record<string, Check> = {
   ...threadChecks,
   ...draftChecks,
   ...listChecks,
+  ...webhookChecks,
+  ...socketChecks,
+  ...metricChecks,
   ...accountChecks,
 }
 
-test.each(Object.entries(mapped))('%s', (_, check) => check(context))
+type Call = (client: AgentMail) => Promise<unknown>
+
+/** The methods that are not offered, each with a valid request. */
+const notOffered: Record<string, Call> = {
+  'accounts.list': ({ accounts }) => accounts.list(),
+  'accounts.get': ({ accounts }) => accounts.get('x'),
+  'agent.signUp': ({ agent }) => agent.signUp({ humanEmail: 'ada@example.com', username: 'x' }),
+  'agent.verify': ({ agent }) => agent.verify({ otpCode: '123456' }),
+  'apiKeys.update': ({ apiKeys }) => apiKeys.update('x', { name: 'x' }),
+  'domains.getSetupLink': ({ domains }) => domains.getSetupLink('x.example'),
+  'inboxes.apiKeys.update': ({ inboxes }) => inboxes.apiKeys.update('x', 'x', { name: 'x' }),
+  'inboxes.authorize': ({ inboxes }) => inboxes.authorize('x', { authToken: 'x' }),
+  'inboxes.events.list': ({ inboxes }) => inboxes.events.list('x'),
+  'inboxes.metrics.queryUsage': ({ inboxes }) => inboxes.metrics.queryUsage('x'),
+  'lists.create': ({ lists }) => lists.create('send', 'block', { entry: 'x.example' }),
+  'lists.delete': ({ lists }) => lists.delete('send', 'block', 'x.example'),
+  'lists.get': ({ lists }) => lists.get('send', 'block', 'x.example'),
+  'lists.list': ({ lists }) => lists.list('send', 'block'),
+  'metrics.queryUsage': ({ metrics }) => metrics.queryUsage(),
+  'pods.apiKeys.update': ({ pods }) => pods.apiKeys.update('default', 'x', { name: 'x' }),
+  'pods.create': ({ pods }) => pods.create({}),
+  'pods.delete': ({ pods }) => pods.delete('default'),
+  'pods.lists.create': ({ pods }) => pods.lists.create('default', 'send', 'block', { entry: 'x.example' }),
+  'pods.lists.delete': ({ pods }) => pods.lists.delete('default', 'send', 'block', 'x.example'),
+  'pods.lists.get': ({ pods }) => pods.lists.get('default', 'send', 'block', 'x.example'),
+  'pods.lists.list': ({ pods }) => pods.lists.list('default', 'send', 'block'),
+  'pods.metrics.queryUsage': ({ pods }) => pods.metrics.queryUsage('default'),
+  'providers.connect': ({ providers }) => providers.connect('x', {}),
+  'providers.get': ({ providers }) => providers.get('x'),
+  'providers.list': ({ providers }) => providers.list(),
+  'providers.listAccounts': ({ providers }) => providers.listAccounts('x'),
+  'providers.search': ({ providers }) => providers.search({ q: 'x' }),
+}
+
+describe('a mapped method has its effect', () => {
+  test.each(Object.entries(mapped))('%s', (_, check) => check(context))
+})
+
+describe('a method that is not offered answers 501 with a sentence', () => {
+  test.each(Object.entries(notOffered))('%s', async (_, call) => {
+    const message = expect.stringMatching(/^[A-Z`].* (is|are) not offered by Callsign\.$/)
+    await expect(call(context.client)).rejects.toMatchObject({ statusCode: 501, body: { code: 'not_offered', message } })
+  })
+})
+
+test('every method of the SDK is in one of the two tables', () => {
+  const methods = methodsOf(context.client).map(([name]) => name)
+  const [answered, refused] = [Object.keys(mapped), Object.keys(notOffered)]
+  console.info(`AgentMail's SDK has ${methods.length} methods: ${answered.length} mapped, ${refused.length} answer 501.`)
+  expect([...answered, ...refused].toSorted()).toEqual(methods.toSorted())
+})
+
+test('a webhook for some inboxes receives their events only, each in the shape of the SDK', () => checkFilteredWebhook(context))

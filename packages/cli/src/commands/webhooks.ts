@@ -37,7 +37,7 @@ const fieldOptions: Record<string, Option> = {
 }
 
 const formatOption: Record<string, Option> = {
-  format: { type: 'string', value: 'FORMAT', choices: webhookFormats, about: 'The shape of the bodies: callsign, or resend.' },
+  format: { type: 'string', value: 'FORMAT', choices: webhookFormats, about: 'The shape of the bodies: callsign, resend or agentmail.' },
 }
 
 function readFields(values: Values) {

@@ -264,9 +264,9 @@ class CreatedWebhook(TypedDict):
     """Only events of these agents are delivered. Empty for events of the whole organization."""
     header_names: List[str]
     """Names of the custom headers. Their values are not shown."""
-    format: Literal["callsign", "resend"]
-    """The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of
-    Resend.
+    format: Literal["callsign", "resend", "agentmail"]
+    """The shape of the bodies: callsign, or that of another service, resend or agentmail, for a
+    receiver that was written for its webhooks.
     """
     description: str | None
     status: Literal["active", "paused", "disabled"]
@@ -1887,9 +1887,9 @@ class Webhook(TypedDict):
     """Only events of these agents are delivered. Empty for events of the whole organization."""
     header_names: List[str]
     """Names of the custom headers. Their values are not shown."""
-    format: Literal["callsign", "resend"]
-    """The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of
-    Resend.
+    format: Literal["callsign", "resend", "agentmail"]
+    """The shape of the bodies: callsign, or that of another service, resend or agentmail, for a
+    receiver that was written for its webhooks.
     """
     description: str | None
     status: Literal["active", "paused", "disabled"]
@@ -1928,9 +1928,9 @@ class WebhookWithSecret(TypedDict):
     """Only events of these agents are delivered. Empty for events of the whole organization."""
     header_names: List[str]
     """Names of the custom headers. Their values are not shown."""
-    format: Literal["callsign", "resend"]
-    """The shape of the bodies: callsign, or resend for a receiver that was written for webhooks of
-    Resend.
+    format: Literal["callsign", "resend", "agentmail"]
+    """The shape of the bodies: callsign, or that of another service, resend or agentmail, for a
+    receiver that was written for its webhooks.
     """
     description: str | None
     status: Literal["active", "paused", "disabled"]

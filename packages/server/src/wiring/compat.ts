@@ -2,6 +2,7 @@
 import type { Config } from '../config/settings.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { agentMailRoutes, mountAgentMail } from '../edges/compat/agentmail/mount.ts'
+import { createAgentMailSockets } from '../edges/compat/agentmail/socket.ts'
 import { mountResend, resendPath, resendRoutes } from '../edges/compat/resend/mount.ts'
 
 /** The pages of a process with the api role. */
@@ -11,7 +12,7 @@ export function createCompatPages(config: Config): Pages[] {
   const agentMailPaths = agentMailRoutes.map(({ method, path }) => ({ method, path: toPattern(path) }))
   return [
     { paths, mount: (app, { admitBody }) => mountResend(app, { admitBody }) },
-    { paths: agentMailPaths, mount: (app, { admitBody }) => mountAgentMail(app, { admitBody }) },
+    { paths: agentMailPaths, mount: (app, { admitBody }) => mountAgentMail(app, { admitBody }), sockets: createAgentMailSockets() },
   ]
 }
 

@@ -67,7 +67,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     createVaultArea(shared, account),
     createSimulatorArea(shared, { ...account, ...mail, ...phone, simulatorState: context.simulatorState }),
   ]
-  const webhooks = createWebhookArea(shared, account, events)
+  const webhooks = createWebhookArea(shared, account, events, mail.messages)
   areas.push(webhooks)
   return {
     accounts: account.accounts,

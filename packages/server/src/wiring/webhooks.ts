@@ -1,11 +1,13 @@
 // Builds webhooks on the event log.
 import { nowMs } from '../core/clock.ts'
 import { TokenBuckets } from '../edges/api/rate-limit.ts'
+import { threadIdOf, toAgentMailEvent } from '../edges/compat/agentmail/events.ts'
 import { toResendEvent } from '../edges/compat/resend/events.ts'
 import { createDeliverer, type Deliverer } from '../features/events/webhooks/jobs.ts'
 import type { BodyFormats } from '../features/events/webhooks/model.ts'
 import { createWebhooks } from '../features/events/webhooks/operations.ts'
 import { webhookRoutes } from '../features/events/webhooks/routes.ts'
+import type { Messages } from '../features/mail/messages/operations.ts'
 import type { AccountArea } from './account.ts'
 import type { EventArea } from './events.ts'
 import { type Area, hourMs, type SharedParts } from './parts.ts'
@@ -15,9 +17,24 @@ export type WebhookArea = Area & { deliverer: Deliverer }
 /** Test pings of one webhook: this many at once, then one per second. */
 const pingBurst = 60
 
-const formats: BodyFormats = { callsign: (payload) => payload, resend: toResendEvent }
+/** Bodies in the shapes of other services. An event that AgentMail does not have keeps its own shape. */
+const createFormats = (messages: Messages): BodyFormats => ({
+  callsign: (payload) => payload,
+  resend: toResendEvent,
+  async agentmail(payload, organizationId) {
+    const threadId = threadIdOf(payload)
+    const thread = threadId === undefined ? null : await messages.describeThread(organizationId, threadId)
+    return toAgentMailEvent(payload, thread) ?? payload
+  },
+})
 
-export function createWebhookArea(shared: SharedParts, { accounts, identities }: AccountArea, { events }: EventArea): WebhookArea {
+export function createWebhookArea(
+  shared: SharedParts,
+  { accounts, identities }: AccountArea,
+  { events }: EventArea,
+  messages: Messages,
+): WebhookArea {
+  const formats = createFormats(messages)
   const { config, db, keyring, web, businessEvents, log } = shared
   const sealKey = keyring.subkey('webhook-secrets')
   const deliverer = createDeliverer({

@@ -3851,7 +3851,7 @@ class Webhooks:
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,
-        format: Literal["callsign", "resend"] | Unset = UNSET,
+        format: Literal["callsign", "resend", "agentmail"] | Unset = UNSET,
         description: str | None | Unset = UNSET,
         status: Literal["active", "paused"] | Unset = UNSET,
         client_id: str | Unset = UNSET,

@@ -62,7 +62,18 @@ export type HttpServerOptions = {
 }
 
 /** Paths that another edge adds to the server. `paths` are those that can answer 405. */
-export type Pages = { paths: { method: string; path: string }[]; mount: (app: FastifyInstance, tools: PageTools) => void }
+export type Pages = {
+  paths: { method: string; path: string }[]
+  mount: (app: FastifyInstance, tools: PageTools) => void
+  sockets?: PageSockets
+}
+
+/** WebSockets of another edge. */
+export type PageSockets = {
+  claims(request: IncomingMessage): boolean
+  upgrade(app: FastifyInstance, request: IncomingMessage, socket: Socket, early: Buffer): void
+  closeAll(): void
+}
 
 /** Admits a body by its headers, and checks it against a schema, as for the API. */
 export type PageTools = {
@@ -132,6 +143,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     }
 
   const sockets = createEventSockets(streamEvents.path, log)
+  const pageSockets = (request: IncomingMessage) => pages.find((page) => page.sockets?.claims(request))?.sockets
   const app: FastifyInstance = Fastify({
     logger: false,
     genReqId: () => newId('request'),
@@ -149,7 +161,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           connectionsCheckingInterval: 5000,
           // Checked by this server, with its own message.
           requireHostHeader: false,
-          shouldUpgradeCallback: (request: IncomingMessage) => tunnels?.claimsUpgrade(request) === true || sockets.claims(request),
+          shouldUpgradeCallback: (request: IncomingMessage) =>
+            tunnels?.claimsUpgrade(request) === true || sockets.claims(request) || pageSockets(request) !== undefined,
         },
         answer(handler),
       ),
@@ -167,7 +180,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const route = answer((request, response) => app.routing(request, response))
   server.on('checkContinue', route)
   server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => {
+    const ofPage = pageSockets(request)
     if (tunnels?.claimsUpgrade(request)) tunnels.upgrade(request, socket, early)
+    else if (ofPage) void opening.promise.then(() => ofPage.upgrade(app, request, socket, early))
     else sockets.upgrade(request, socket, early, route)
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
@@ -254,6 +269,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       isDraining = true
       streams.closeAll()
       sockets.closeAll()
+      for (const page of pages) page.sockets?.closeAll()
       polls.endAll()
       await drainServer(server, fresh, exchanges.inFlight, tunnels?.connections ?? null, graceMs)
       await app.close()

@@ -40,7 +40,7 @@ const permissionsOf: Partial<Record<Scope, string[]>> = {
   'domains:write': ['domain_create', 'domain_update', 'domain_delete'],
   'rules:read': ['list_entry_read'],
   'rules:write': ['list_entry_create', 'list_entry_delete'],
-  'events:read': ['metrics_read'],
+  'usage:read': ['metrics_read'],
   'keys:read': ['api_key_read'],
   'keys:write': ['api_key_create', 'api_key_update', 'api_key_delete'],
 }

@@ -56,6 +56,12 @@ export async function inboxIdsOf(call: ApiCall, mailboxIds: string[]): Promise<M
   return new Map(found.map(({ id, email_address }) => [id, email_address]))
 }
 
+/** The handles of the agents of these inboxes. */
+export async function handlesOf(call: ApiCall, inboxIds: string[]): Promise<string[]> {
+  const found = await Promise.all(inboxIds.map((email_address) => call(getMailbox, { params: { email_address } })))
+  return found.map(({ agent_handle }) => agent_handle)
+}
+
 async function create(request: AgentMailRequest): Promise<unknown> {
   const [username, domain, clientId] = ['username', 'domain', 'client_id'].map((name) => optionalText(request, name))
   const displayName = optionalText(request, 'display_name')

@@ -10,8 +10,10 @@ import { draftRoutes } from './drafts.ts'
 import { inboxRoutes } from './inboxes.ts'
 import { listRoutes } from './lists.ts'
 import { messageRoutes } from './messages.ts'
+import { metricRoutes } from './metrics.ts'
 import { AgentMailFailure, type AgentMailRoute, notThere, podId, TextAnswer, wrongValue } from './route.ts'
 import { threadRoutes } from './threads.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 const basePath = '/compat/agentmail/v0'
 
@@ -24,6 +26,8 @@ const ownRoutes: readonly AgentMailRoute[] = [
   ...threadRoutes,
   ...draftRoutes,
   ...listRoutes,
+  ...webhookRoutes,
+  ...metricRoutes,
   ...domainRoutes,
   ...keyRoutes,
   ...accountRoutes,

@@ -20,6 +20,7 @@ import {
   queryValue,
   wrongValue,
 } from './route.ts'
+import { threadLabelsOf, toThreadItem } from './thread-fields.ts'
 
 type Listed = Static<typeof Thread>
 type Whole = ReplyOf<typeof getThreadById>
@@ -28,36 +29,6 @@ type ThreadPage = ReplyOf<typeof listThreads>
 
 /** Pages that one request reads while few threads pass the filter. */
 const roundsMax = 10
-
-function labelsOf(thread: Listed): string[] {
-  const states = [
-    thread.last_received_at !== null && 'received',
-    thread.last_sent_at !== null && 'sent',
-    thread.unread_count > 0 && 'unread',
-    thread.folder === 'spam' && 'spam',
-    thread.folder === 'trash' && 'trash',
-    thread.folder === 'archive' && 'archive',
-  ]
-  return [...new Set([...states.filter((state) => typeof state === 'string'), ...thread.labels])]
-}
-
-const toItem = (thread: Listed, inboxId: string) => ({
-  inbox_id: inboxId,
-  thread_id: thread.id,
-  labels: labelsOf(thread),
-  timestamp: thread.last_message_at,
-  ...(thread.last_received_at !== null && { received_timestamp: thread.last_received_at }),
-  ...(thread.last_sent_at !== null && { sent_timestamp: thread.last_sent_at }),
-  senders: thread.senders,
-  recipients: thread.recipients,
-  subject: thread.subject,
-  preview: thread.snippet,
-  last_message_id: thread.last_message_id,
-  message_count: thread.message_count,
-  size: thread.size_bytes,
-  updated_at: thread.last_message_at,
-  created_at: thread.created_at,
-})
 
 /** The filters of a list, as our lists take them, and the conditions that they do not have. */
 function filterOf(request: AgentMailRequest): { sources: Query[]; keep: (thread: Listed) => boolean } {
@@ -81,7 +52,7 @@ function filterOf(request: AgentMailRequest): { sources: Query[]; keep: (thread:
   return {
     sources: [...(isOnlyFolder ? [] : [query]), ...folders.map((folder) => ({ ...query, folder }))],
     keep: (thread) => {
-      const ownLabels = labelsOf(thread)
+      const ownLabels = threadLabelsOf(thread)
       return (
         labels.every((label) => ownLabels.includes(label)) &&
         parts.senders.every((part) => thread.senders.some((address) => isIn(address, part))) &&
@@ -125,7 +96,7 @@ async function shown(request: AgentMailRequest, threads: Listed[]) {
     request.call,
     threads.map(({ mailbox_id }) => mailbox_id),
   )
-  return threads.map((thread) => toItem(thread, inboxIds.get(thread.mailbox_id) ?? ''))
+  return threads.map((thread) => toThreadItem(thread, inboxIds.get(thread.mailbox_id) ?? ''))
 }
 
 async function search(request: AgentMailRequest) {
@@ -152,7 +123,7 @@ async function show(request: AgentMailRequest) {
   const messages = until.slice(-page.limit)
   const attachments = thread.messages.flatMap((message) => message.attachments)
   return {
-    ...toItem(thread, inboxId),
+    ...toThreadItem(thread, inboxId),
     ...(attachments.length > 0 && { attachments: attachments.map(toAttachment) }),
     ...listOf(
       'messages',
@@ -169,7 +140,7 @@ async function update(request: AgentMailRequest) {
   const { id } = await find(request)
   const folder = is_trashed ? 'trash' : isSpam ? 'spam' : is_trashed === false || isSpam === false ? 'inbox' : undefined
   const thread = await request.call(updateThread, { params: { thread_id: id }, body: { ...flags, ...present({ folder }) } })
-  return { thread_id: thread.id, labels: labelsOf(thread) }
+  return { thread_id: thread.id, labels: threadLabelsOf(thread) }
 }
 
 export const threadRoutes: AgentMailRoute[] = (['', '/inboxes/:inbox_id'] as const).flatMap((scope): AgentMailRoute[] => {

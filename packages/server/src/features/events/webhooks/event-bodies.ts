@@ -17,7 +17,9 @@ export function createEventBodies(payloadOf: (event: EventRow, hasLinks: boolean
       const name = `${event.id} ${hasLinks} ${format}`
       const known = bodies.get(name)
       if (known && atMs - known.madeMs < keptMs) return known.body
-      const body = payloadOf(event, hasLinks).then((payload) => Buffer.from(JSON.stringify(formats[format](payload))))
+      const body = payloadOf(event, hasLinks).then(async (payload) =>
+        Buffer.from(JSON.stringify(await formats[format](payload, event.organization_id))),
+      )
       // Large bodies are not kept, which bounds the memory.
       body.then(({ length }) => length > keptBytesMax && bodies.delete(name)).catch(() => bodies.delete(name))
       bodies.delete(name)

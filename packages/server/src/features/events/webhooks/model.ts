@@ -28,7 +28,7 @@ export type WebhookRow = {
 export const untried = { disabled_reason: null, failing_since: null, old_secret_expires_at: null }
 
 /** Writes the body of an event, by the format of the webhook. */
-export type BodyFormats = Record<WebhookFormat, (payload: Payload) => unknown>
+export type BodyFormats = Record<WebhookFormat, (payload: Payload, organizationId: string) => unknown>
 
 /** An agent whose events a webhook receives. */
 export type WebhookAgent = { handle: string; identityId: string }

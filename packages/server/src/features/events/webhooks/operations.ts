@@ -208,7 +208,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
         data,
         created_at: at,
       }
-      const body = Buffer.from(JSON.stringify(formats[row.format](await events.payloadOf(ping, false))))
+      const body = Buffer.from(JSON.stringify(await formats[row.format](await events.payloadOf(ping, false), organizationId)))
       const secrets = target.secrets.map((sealed) => openSecret(sealKey, id, sealed))
       const own = openHeaders(sealKey, id, target.headers)
       const headers = { ...own, 'content-type': 'application/json', ...sign(secrets, eventId, body, nowMs()) }

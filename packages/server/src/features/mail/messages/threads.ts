@@ -2,6 +2,7 @@
 import { labelsMax, type trashMessage } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/threads'
+import type { Static } from 'typebox'
 import { type Caller, onlyAgentOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
@@ -34,6 +35,8 @@ export interface Threads {
   getThread(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getThread>>
   /** `GET /threads/{thread_id}`. */
   getThreadById(caller: Caller, id: string): Promise<ReplyOf<typeof contract.getThreadById>>
+  /** A thread without its messages, for bodies of events. Null when it was deleted. */
+  describeThread(organizationId: string, id: string): Promise<Static<typeof contract.Thread> | null>
   /** `PATCH /threads/{thread_id}`: folder, labels, metadata and read state. */
   updateThread(call: Call, id: string, body: BodyOf<typeof contract.updateThread>): Promise<ReplyOf<typeof contract.updateThread>>
   /** `DELETE /threads/{thread_id}`: to the trash, or with `permanent` for good. Idempotent. */
@@ -186,6 +189,11 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
     },
 
     getThreadById: (caller, id) => getIn(scopeOf(caller), id),
+
+    async describeThread(organizationId, id) {
+      const thread = await listStore.findThread(db, { organizationId, mailboxIds: null }, id)
+      return (thread && (await showThreads(db, [thread]))[0]) ?? null
+    },
 
     updateThread: (call, id, body) =>
       call.transact(async (tx) => {
