@@ -1,7 +1,9 @@
 // Every method of AgentMail's SDK against this server. Each is mapped, with its effect checked through our own API, or answers 501.
+import { readFile } from 'node:fs/promises'
+import { AgentMailClient } from 'agentmail'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountChecks } from './harness/agentmail/account.ts'
-import { type AgentMail, type Check, type Context, clientOf, createContext, methodsOf } from './harness/agentmail/context.ts'
+import { type AgentMail, type Check, type Context, createContext, methodsOf } from './harness/agentmail/context.ts'
 import { draftChecks } from './harness/agentmail/drafts.ts'
 import { inboxChecks } from './harness/agentmail/inboxes.ts'
 import { listChecks } from './harness/agentmail/lists.ts'
@@ -11,7 +13,7 @@ import { inAccountAndPod } from './harness/agentmail/scopes.ts'
 import { socketChecks } from './harness/agentmail/sockets.ts'
 import { threadChecks } from './harness/agentmail/threads.ts'
 import { checkFilteredWebhook, webhookChecks } from './harness/agentmail/webhooks.ts'
-import { type Harness, startHarness } from './harness/start.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 let harness: Harness
 let context: Context
@@ -87,3 +89,17 @@ test('every method of the SDK is in one of the two tables', () => {
 })
 
 test('a webhook for some inboxes receives their events only, each in the shape of the SDK', () => checkFilteredWebhook(context))
+
+test('the program in docs/migrating.md runs as printed', async () => {
+  const page = await readFile(new URL('../../../docs/migrating.md', import.meta.url), 'utf8')
+  const [, program = ''] = /## From AgentMail[\s\S]*?```ts\n([\s\S]*?)```/.exec(page) ?? []
+  const body = program
+    .replace(/^import .*$/m, '')
+    .replace('https://callsign.example', harness.baseUrl)
+    .replace('svc_live_…', harness.organizationKey)
+  const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => (sdk: unknown) => Promise<Json>
+  const { inboxId, messages } = await new AsyncFunction('AgentMailClient', `${body}\nreturn { inboxId, messages }`)(AgentMailClient)
+  expect(await harness.expectApi(200, 'GET', `/mailboxes/${inboxId}/messages`)).toMatchObject({
+    data: [{ id: messages[0].messageId, subject: 'Hello' }],
+  })
+})

@@ -65,14 +65,12 @@ export type HttpServerOptions = {
 export type Pages = {
   paths: { method: string; path: string }[]
   mount: (app: FastifyInstance, tools: PageTools) => void
-  sockets?: PageSockets
-}
-
-/** WebSockets of another edge. */
-export type PageSockets = {
-  claims(request: IncomingMessage): boolean
-  upgrade(app: FastifyInstance, request: IncomingMessage, socket: Socket, early: Buffer): void
-  closeAll(): void
+  /** WebSockets of the edge. */
+  sockets?: {
+    claims(request: IncomingMessage): boolean
+    upgrade(app: FastifyInstance, request: IncomingMessage, socket: Socket, early: Buffer): void
+    closeAll(): void
+  }
 }
 
 /** Admits a body by its headers, and checks it against a schema, as for the API. */

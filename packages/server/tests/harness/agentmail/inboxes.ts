@@ -7,8 +7,8 @@ export const inboxChecks: Scoped = {
   async create({ harness }, api) {
     const { inboxes } = api
     const name = `made.${crypto.randomUUID().slice(0, 8)}`
-    const made = await inboxes.create({ username: name, displayName: 'Made Here', clientId: `id-${name}` })
-    expect(made).toMatchObject({ podId: 'default', inboxId: `${name}@agents.localhost`, displayName: 'Made Here' })
+    const made = await inboxes.create({ username: name, displayName: 'Made Here', clientId: `id-${name}`, metadata: { team: 'a' } })
+    expect(made).toMatchObject({ podId: 'default', inboxId: `${name}@agents.localhost`, displayName: 'Made Here', metadata: { team: 'a' } })
     expect(made.createdAt).toBeInstanceOf(Date)
     expect(await harness.expectApi(200, 'GET', `/mailboxes/${made.inboxId}`)).toMatchObject({ display_name: 'Made Here' })
     // The same client id finds the inbox, and the address stays taken.
@@ -53,7 +53,13 @@ export const inboxChecks: Scoped = {
   async update({ createInbox, harness }, api) {
     const { address, handle } = await createInbox()
     expect(await api.inboxes.update(address, { displayName: 'Renamed' })).toMatchObject({ displayName: 'Renamed' })
-    expect((await harness.expectApi(200, 'GET', `/identities/${handle}`)).display_name).toBe('Renamed')
+    const metadata = async () => (await harness.expectApi(200, 'GET', `/identities/${handle}`)).metadata
+    await api.inboxes.update(address, { metadata: { team: 'a', size: 3 } })
+    expect((await api.inboxes.update(address, { metadata: { team: null, isNew: true } })).metadata).toEqual({ size: 3, isNew: true })
+    expect(await harness.expectApi(200, 'GET', `/identities/${handle}`)).toMatchObject({ display_name: 'Renamed' })
+    expect(await metadata()).toEqual({ size: 3, isNew: true })
+    await api.inboxes.update(address, { metadata: null })
+    expect(await metadata()).toEqual({})
   },
 
   async delete({ createInbox, harness }, api) {

@@ -88,6 +88,7 @@ const threadOf = (item: Item): Static<typeof Thread> => ({
   snippet: item.snippet,
   folder: 'inbox',
   labels: [],
+  metadata: {},
   participants: [],
   senders: item.from === '' ? [] : [item.from],
   recipients: allRecipients(item),

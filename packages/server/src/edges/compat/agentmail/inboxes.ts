@@ -10,6 +10,7 @@ import {
   type Mailbox,
   updateIdentity,
 } from '@callsign/contract/identities'
+import type { Metadata, MetadataChange } from '@callsign/contract/metadata'
 import type { ReplyOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
 import { type ApiCall, CallFailure } from '../api-calls.ts'
@@ -39,6 +40,7 @@ const toInbox = (agent: Agent) => ({
   email: agent.mailbox_address,
   ...(agent.display_name !== '' && { display_name: agent.display_name }),
   ...(agent.client_id !== null && { client_id: agent.client_id }),
+  ...(Object.keys(agent.metadata).length > 0 && { metadata: agent.metadata }),
   updated_at: agent.updated_at,
   created_at: agent.created_at,
 })
@@ -62,6 +64,23 @@ export async function handlesOf(call: ApiCall, inboxIds: string[]): Promise<stri
   return found.map(({ agent_handle }) => agent_handle)
 }
 
+/** The metadata of a request. Our API checks its keys and values. */
+function metadataIn({ body }: AgentMailRequest): MetadataChange | undefined {
+  if (body.metadata === undefined || body.metadata === null) return undefined
+  if (typeof body.metadata !== 'object' || Array.isArray(body.metadata)) throw wrongValue('`metadata` must be an object.')
+  return body.metadata as MetadataChange
+}
+
+async function update(request: AgentMailRequest) {
+  const params = { handle: await handleOf(request) }
+  const display_name = request.body.display_name === null ? '' : optionalText(request, 'display_name')
+  const metadata = metadataIn(request)
+  const agent = await request.call(getIdentity, { params })
+  const cleared = Object.fromEntries(Object.keys(agent.metadata).map((key) => [key, null]))
+  const body = present({ display_name, metadata: request.body.metadata === null ? cleared : metadata })
+  return toInbox(Object.keys(body).length === 0 ? agent : await request.call(updateIdentity, { params, body }))
+}
+
 async function create(request: AgentMailRequest): Promise<unknown> {
   const [username, domain, clientId] = ['username', 'domain', 'client_id'].map((name) => optionalText(request, name))
   const displayName = optionalText(request, 'display_name')
@@ -77,7 +96,7 @@ async function create(request: AgentMailRequest): Promise<unknown> {
       body: {
         agent_handle,
         local_part: localPart,
-        ...present({ domain, client_id: clientId, display_name: displayName }),
+        ...present({ domain, client_id: clientId, display_name: displayName, metadata: metadataIn(request) as Metadata | undefined }),
       },
     })
   const handle = localPart.replace(/[^a-z0-9_]/g, '_').slice(0, 21)
@@ -145,10 +164,7 @@ export const inboxRoutes: AgentMailRoute[] = [
     method: 'PATCH',
     path: '/inboxes/:inbox_id',
     isInPod: true,
-    async run(request) {
-      const display_name = request.body.display_name === null ? '' : optionalText(request, 'display_name')
-      return toInbox(await request.call(updateIdentity, { params: { handle: await handleOf(request) }, body: present({ display_name }) }))
-    },
+    run: update,
   },
   {
     method: 'DELETE',
