@@ -48,6 +48,19 @@ test('a complete draft of the agent waits, and an incomplete one does not', asyn
   await harness.expectApi(200, 'DELETE', `${drafts}/${partial.id}`)
 })
 
+test('deleting a waiting draft ends its request with an event, and deleting another draft has none', async () => {
+  const waiting = await create()
+  await harness.expectApi(200, 'DELETE', `${drafts}/${waiting.id}`, { key })
+  const events = await harness.eventsOf(waiting.id)
+  expect(events.map(({ type }) => type)).toEqual(['draft.approval_requested', 'draft.rejected'])
+  expect(events[1]?.data).toMatchObject({ reason: 'The draft was deleted.', decided_by: 'key' })
+  await harness.api('DELETE', `${drafts}/${waiting.id}`, { key })
+  expect(await typesOf(waiting.id)).toHaveLength(2)
+  const partial = await create({ subject: 'Offer' })
+  await harness.expectApi(200, 'DELETE', `${drafts}/${partial.id}`, { key })
+  expect(await typesOf(partial.id)).toEqual([])
+})
+
 test('an agent key does not get the link of the event', async () => {
   const { id } = await create()
   const seen = await requestedEvent(id)

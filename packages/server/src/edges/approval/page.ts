@@ -1,12 +1,12 @@
 // The page on which a person approves or rejects a draft by a one-time link. A GET only shows it, so link scanners decide nothing.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
+import { formType, isForm, readForm } from '../../core/form.ts'
 import type { Decision, LinkDecisions } from '../../features/mail/drafts/model.ts'
 import { draftPage, noticePage, policy } from './html.ts'
 
 export const approvalRoute = '/approve/{token}'
 
-const formType = 'application/x-www-form-urlencoded'
 const bodyBytesMax = 64 * 1024
 const reasonCharactersMax = 2000
 
@@ -42,8 +42,7 @@ export function mountApprovalPage(app: FastifyInstance, tools: Tools, decisions:
 
   const admitForm = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.pattern = approvalRoute
-    if (!String(request.headers['content-type']).startsWith(formType))
-      throw new ApiError('unsupported_media_type', `Send the fields as ${formType}.`)
+    if (!isForm(request)) throw new ApiError('unsupported_media_type', `Send the fields as ${formType}.`)
     const refused = tools.admitBody(request, reply, bodyBytesMax, true)
     if (refused) throw refused
   }
@@ -54,8 +53,7 @@ export function mountApprovalPage(app: FastifyInstance, tools: Tools, decisions:
   }
 
   const decide = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    if (request.body instanceof Error) throw request.body
-    const decision = readDecision(new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString() : ''))
+    const decision = readDecision(readForm(request))
     try {
       if (!(await decisions.decide(tokenOf(request), decision, request.id))) return answerGone(request, reply)
     } catch (error) {

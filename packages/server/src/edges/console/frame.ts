@@ -2,6 +2,7 @@
 // The page's own policy forbids those, and a frame without an address of its own would inherit that policy.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, forbidden } from '../../core/errors.ts'
+import { formType, isForm, readForm } from '../../core/form.ts'
 import { type Client, isCsrf, type Session } from '../../features/account/sessions/model.ts'
 import { cookieOf, createBrowserReader, originsOf, readCookie } from './client.ts'
 import type { BodyTools } from './routes.ts'
@@ -9,7 +10,6 @@ import type { BodyTools } from './routes.ts'
 export const framePath = '/console/frame'
 
 const bodyBytesMax = 12 * 1024 * 1024
-const formType = 'application/x-www-form-urlencoded'
 
 /** No script, no form and no origin of its own. Remote images load only when the person asked for them. */
 const policy = (withImages: boolean): string =>
@@ -41,15 +41,13 @@ export function mountFrame(app: FastifyInstance, tools: BodyTools, { publicUrl, 
     const cookie = sessionCookieOf(request)
     if (cookie === null || !(await findSession(cookie, readBrowser(request.raw, request.id))))
       throw forbidden('Sign in to the console first.')
-    if (!String(request.headers['content-type']).startsWith(formType))
-      throw new ApiError('unsupported_media_type', `Send the fields as ${formType}.`)
+    if (!isForm(request)) throw new ApiError('unsupported_media_type', `Send the fields as ${formType}.`)
     const refused = tools.admitBody(request, reply, bodyBytesMax, true)
     if (refused) throw refused
   }
 
   const show = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    if (request.body instanceof Error) throw request.body
-    const fields = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString() : '')
+    const fields = readForm(request)
     if (!isCsrf(sessionCookieOf(request) as string, fields.get('csrf'))) throw forbidden('csrf must be the value of the session.')
     return reply
       .headers({

@@ -3,11 +3,11 @@ import { tools } from '@callsign/contract/tools/table'
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../../core/errors.ts'
+import { isForm, readForm } from '../../core/form.ts'
 import { isToolset, type MailApproval, mailApprovals, OAuthFailure, responseUrl } from '../../features/account/oauth/model.ts'
 import type { Authorization, Choice, OAuth } from '../../features/account/oauth/operations.ts'
 import { csrfOf, isCsrf, type Session } from '../../features/account/sessions/model.ts'
 import { consentPage, continuePage, pageHeaders, refusalPage } from './consent-page.ts'
-import { readForm } from './endpoints.ts'
 import { checkOffered, oauthPaths, resourceOf } from './metadata.ts'
 
 export type ConsentEdge = {
@@ -137,14 +137,10 @@ const queryOf = (request: FastifyRequest): string => {
   return at < 0 ? '' : request.url.slice(at)
 }
 
-function readFormOf(request: FastifyRequest): URLSearchParams {
-  try {
-    return readForm(request)
-  } catch (error) {
-    // Without its CSRF value, the form is refused with a page.
-    if (error instanceof OAuthFailure) return new URLSearchParams()
-    throw error
-  }
+/** Without its CSRF value, a body that is not a form is refused with a page. */
+const readFormOf = (request: FastifyRequest): URLSearchParams => {
+  const fields = readForm(request)
+  return isForm(request) ? fields : new URLSearchParams()
 }
 
 /** The choice, or the sentence with its correction. */

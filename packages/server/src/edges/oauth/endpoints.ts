@@ -1,6 +1,7 @@
 // The endpoints of OAuth that programs call: metadata, registration, token and revocation.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
+import { formType, isForm, readForm } from '../../core/form.ts'
 import { type OAuthErrorCode, OAuthFailure } from '../../features/account/oauth/model.ts'
 import type { OAuth } from '../../features/account/oauth/operations.ts'
 import { checkOffered, oauthPaths, resourceMetadata, resourceOf, serverMetadata, wellKnownPaths } from './metadata.ts'
@@ -14,18 +15,15 @@ export type OAuthEdge = {
 }
 
 const bodyBytesMax = 16 * 1024
-const formType = 'application/x-www-form-urlencoded'
 
 /** Statuses other than 400 (RFC 6749 §5.2). */
 const statuses: Partial<Record<OAuthErrorCode, number>> = { invalid_client: 401, access_denied: 403 }
 
-const isForm = (request: FastifyRequest): boolean => String(request.headers['content-type']).toLowerCase().startsWith(formType)
-
-/** The parameters of a form. The body arrives as bytes, or as the error that refused it. */
-export function readForm(request: FastifyRequest): URLSearchParams {
-  if (request.body instanceof Error) throw request.body
+/** The parameters of a request. Throws OAuthFailure for a body that is not a form. */
+function readParameters(request: FastifyRequest): URLSearchParams {
+  const fields = readForm(request)
   if (!isForm(request)) throw new OAuthFailure('invalid_request', `Send the parameters as ${formType}.`)
-  return new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString() : '')
+  return fields
 }
 
 /** Answers a failure in the shape of RFC 6749 §5.2. Other errors keep the shape of the API. */
@@ -74,7 +72,7 @@ function createAnswers({ oauth, publicUrl, addressOf }: OAuthEdge): Record<'toke
   return {
     async token(request, reply) {
       const from = { resource: resourceOf(publicUrl()), address: addressOf(request), requestId: request.id }
-      const tokens = await oauth.exchange(readForm(request), from)
+      const tokens = await oauth.exchange(readParameters(request), from)
       return reply.send({
         access_token: tokens.accessToken,
         token_type: 'Bearer',
@@ -85,7 +83,7 @@ function createAnswers({ oauth, publicUrl, addressOf }: OAuthEdge): Record<'toke
     },
 
     async revoke(request, reply) {
-      await oauth.revoke(readForm(request), request.id)
+      await oauth.revoke(readParameters(request), request.id)
       return reply.code(200).send()
     },
 

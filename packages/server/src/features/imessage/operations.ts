@@ -120,7 +120,7 @@ export function createImessage(parts: Parts): Imessage {
 
     async getRouter(caller, query) {
       const reference = query.agent ?? onlyAgentOf(caller)?.handle
-      if (reference === undefined) throw invalid('/agent', 'is required: the agent to connect the user to')
+      if (reference === undefined) throw invalid('/agent', 'agent is required: name the agent that the user connects to')
       const given = query.phone ?? query.user_phone
       const phone = given === undefined ? null : normalizeParticipant(given)
       if (given !== undefined && phone === null) throw invalid('/phone', 'must be a phone number in E.164, such as +12015550123')

@@ -268,7 +268,8 @@ export function createDrafts(parts: Parts): Drafts {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       checkReviewer(call.caller, await requireDraft(owner, id))
       return call.transact(async (tx) => {
-        await removeDraft(tx, owner, id, undefined)
+        const row = await removeDraft(tx, owner, id, undefined)
+        if (row.approval_status === 'requested') await approvals.recordRejected(tx, owner, row, 'The draft was deleted.', actorOf(call))
         return { id, deleted: true as const }
       })
     },
