@@ -21,8 +21,8 @@ import { createSmtpServer, type SmtpServer } from './edges/smtp/server/listener.
 import { linkUrl } from './features/account/links/operations.ts'
 import { createSmtpIntake } from './features/mail/inbound/smtp-intake.ts'
 import { createReturnIntake } from './features/mail/returned/smtp-intake.ts'
-import { openDatabase, type StoredDatabase } from './host/database.ts'
-import { checkBootstrapKey, ensureFirstKey, type FirstStart } from './host/first-start.ts'
+import { type OnStep, openDatabase, type StoredDatabase } from './host/database.ts'
+import { checkBootstrapKey, ensureFirstKey, type FirstStart, organizationName } from './host/first-start.ts'
 import { requireFolder } from './host/folder.ts'
 import { findProblems } from './host/server-findings.ts'
 import { createApprovalPages } from './wiring/approvals.ts'
@@ -51,6 +51,10 @@ export type App = {
   consoleUrl: string | null
   /** Rejects when the database has failed for good. */
   failed: Promise<never>
+  /** The organization of a first start. */
+  organizationName: string
+  /** Work in flight by name. */
+  pending: () => Record<string, number>
   /** Stops accepting work, finishes in-flight work, and closes all connections. */
   stop: () => Promise<void>
 }
@@ -63,11 +67,12 @@ const abortAfterMs = 5_000
  * Starts the server. The database comes first, because everything reads it. The worker comes before the listeners, so that it can work on
  * their jobs. The first key comes after the listeners, so that a start that fails has not made it. Requests wait until it exists.
  */
-export async function startApp(config: Config, log: Log): Promise<App> {
+export async function startApp(config: Config, log: Log, onStep: OnStep = () => {}): Promise<App> {
   checkBootstrapKey(config.bootstrapApiKey)
   for (const [folder, setting] of ownFolders(config)) requireFolder(folder, setting)
-  const database: StoredDatabase = await openDatabase(config, log)
+  const database: StoredDatabase = await openDatabase(config, log, onStep)
   try {
+    onStep('Opening the ports')
     return await startOn(database, config, log)
   } catch (error) {
     await database.close()
@@ -156,7 +161,16 @@ async function listen({ database, config, log, parts, running, background, space
     await database.close()
     clearTimeout(aborting)
   }
+  const pending = () => ({
+    requests: http.inFlight(),
+    'requests to tunnels': parts.gateway.inFlight,
+    'SMTP sessions': smtp?.connections() ?? 0,
+    jobs: background.worker?.running() ?? 0,
+    'webhook deliveries': parts.deliverer.inFlight(),
+  })
   return {
+    pending,
+    organizationName,
     listening,
     publicUrl: http.url,
     httpPort,

@@ -1,25 +1,34 @@
 // callsignd: runs the server, or one of its host commands.
 
-import { startApp } from './app.ts'
+import { type App, startApp } from './app.ts'
 import { type Config, readConfig } from './config/settings.ts'
 import { nowMs } from './core/clock.ts'
 import { freeExternalBuffers } from './core/external-buffers.ts'
-import { createLog } from './core/log.ts'
+import { createLog, quietTerminal } from './core/log.ts'
 import { runCommand, usage } from './host/commands.ts'
 import { CommandFailed } from './host/failure.ts'
+import { createStartReport } from './host/start-report.ts'
+import { version } from './wiring/parts.ts'
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 /** Interrupts within this time are one Ctrl-C. */
 const sameInterruptMs = 100
 
+/** A long stop names its pending work again after this time. */
+const reportEveryMs = 5_000
+
 /** Runs the server until a signal: the first one drains it and exits 0, a second one exits at once. */
 async function serve(config: Config): Promise<void> {
   freeExternalBuffers()
   const log = createLog(config.logLevel)
+  const startedMs = nowMs()
+  const isTerminal = process.stdout.isTTY
+  const report = createStartReport({ isTerminal, print, log, elapsedMs: () => nowMs() - startedMs, version })
+  quietTerminal(isTerminal)
   let isStopping = false
   let stopEarly = false
-  let stop: (() => Promise<void>) | null = null
+  let app: App | null = null
   let signalledMs = 0
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
     // The terminal sends Ctrl-C to the whole process group, and npm forwards its own: a close second signal is the same one.
@@ -27,48 +36,40 @@ async function serve(config: Config): Promise<void> {
     if (isStopping) process.exit(1)
     isStopping = true
     signalledMs = nowMs()
-    if (stop) finish(stop)
-    else stopEarly = true
+    if (app) finish(app)
+    else {
+      stopEarly = true
+      report.step('Stopping after the start. Press Ctrl-C again to stop at once.')
+    }
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
 
-  const app = await startApp(config, log).catch((error: unknown) => {
+  app = await startApp(config, log, report.step).catch((error: unknown) => {
     throw describeListenFailure(error, config)
   })
-  stop = app.stop
   app.failed.catch((error: unknown) => {
     log.error({ err: error }, 'the database cannot be restarted')
     process.exit(1)
   })
-  for (const line of app.listening) print(`callsign listening ${line}`)
-  if (app.firstKey !== null) {
-    print('')
-    print(`Your organization key, shown this once: ${app.firstKey}`)
-    print(`  export KEY=${app.firstKey}`)
-    print(`  curl -s ${app.publicUrl}/api/v1/me -H "Authorization: Bearer $KEY"`)
-  }
-  if (app.consoleUrl !== null) {
-    const isLink = app.consoleUrl.includes('#link=')
-    print(
-      isLink
-        ? `Console, signed in once within 15 minutes: ${app.consoleUrl}`
-        : `Console: ${app.consoleUrl} (callsignd console-link signs in)`,
-    )
-  }
-  if (app.consoleUrl !== null) print(`MCP client: npx add-mcp ${app.publicUrl}/mcp (docs/mcp.md)`)
-  print(`Documentation: ${app.publicUrl}/docs   Five-minute tour: README.md`)
-  print(`callsign ready ${app.publicUrl}`)
-  if (stopEarly) finish(stop)
+  report.ready(app)
+  quietTerminal(false)
+  if (stopEarly) finish(app)
 
-  function finish(stopServer: () => Promise<void>): void {
-    stopServer().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed')
-        process.exit(1)
-      },
-    )
+  function finish(running: App): void {
+    const reportPending = () => report.stopping(running.pending(), config.drainSeconds)
+    reportPending()
+    const again = setInterval(reportPending, reportEveryMs)
+    running
+      .stop()
+      .finally(() => clearInterval(again))
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'stopping failed')
+          process.exit(1)
+        },
+      )
   }
 }
 

@@ -1,6 +1,7 @@
-// Log lines for operators, as JSON on standard error. Keys, hashes, bodies and vault values never appear.
+// Log lines for operators on standard error, as JSON, or readable on a terminal. Keys, hashes, bodies and vault values never appear.
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { nowMs } from './clock.ts'
+import { toReadableLine } from './readable-log.ts'
 import { DatabaseUnavailable } from './sql.ts'
 
 export type Log = Logger
@@ -13,8 +14,24 @@ const linesMs = 50
 
 let standardError: DestinationStream | null = null
 
+/** True while a page for people is on the terminal, and only warnings and errors may stand beside it. */
+let isQuiet = false
+
+/** Leaves lines below a warning out of the log on a terminal. */
+export function quietTerminal(quiet: boolean): void {
+  isQuiet = quiet
+}
+
+/** Readable lines, one write each, so that a person sees them at once. */
+const terminal: DestinationStream = {
+  write(line) {
+    if (!isQuiet || !/^\{"level":"(?:debug|info)"/.test(line)) process.stderr.write(toReadableLine(line))
+  },
+}
+
 /** Standard error with one buffer for all loggers, which is flushed when the process exits. */
 function openStandardError(): DestinationStream {
+  if (process.stderr.isTTY) return terminal
   if (standardError !== null) return standardError
   const destination = pino.destination({ dest: 2, sync: true, minLength: linesBytes, periodicFlush: linesMs })
   process.on('exit', () => destination.flushSync())

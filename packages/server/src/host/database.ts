@@ -5,6 +5,7 @@ import { nowMs } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import { DatabaseUnavailable } from '../core/sql.ts'
 import { connect, type PostgresDatabase } from '../edges/postgres/connect.ts'
+import { clusterOwner } from '../edges/postgres/embedded/cluster.ts'
 import { recordEngine } from '../edges/postgres/embedded/engine.ts'
 import { openEmbedded, startEmbedded } from '../edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../edges/postgres/migrate.ts'
@@ -20,25 +21,31 @@ export type StoredDatabase = {
   close: () => Promise<void>
 }
 
+/** Reports a step of the start that may take seconds. */
+export type OnStep = (sentence: string) => void
+
 const startWaitMs = 60_000
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
 /** Opens the database for a server. A data directory has one server at a time. */
-export async function openDatabase(config: Config, log: Log): Promise<StoredDatabase> {
+export async function openDatabase(config: Config, log: Log, onStep: OnStep = () => {}): Promise<StoredDatabase> {
   const options = { poolSize: config.databaseConnections, log: log.child({ part: 'database' }) }
   if (config.databaseUrl) {
+    onStep('Connecting to the database')
     const external = openExternal(config, config.databaseUrl, options)
     await waitForDatabase(external, log)
-    return openMigrated(external, log)
+    return openMigrated(external, log, onStep)
   }
+  const isFirst = clusterOwner(config.dataDir) === null
+  onStep(isFirst ? `Creating a PostgreSQL database in ${config.dataDir}, once` : `Starting PostgreSQL in ${config.dataDir}`)
   const embedded = await startEmbedded({ dataDir: config.dataDir, log: options.log })
   const failed = embedded.exited.then((error) => {
     if (error) throw error
     return new Promise<never>(() => {})
   })
   failed.catch(() => {})
-  return openMigrated({ ...wrap(embedded.connection, options, embedded.stop), failed }, log)
+  return openMigrated({ ...wrap(embedded.connection, options, embedded.stop), failed }, log, onStep)
 }
 
 /** Opens the database for a host command, whether or not a server is running. */
@@ -88,8 +95,9 @@ function wrap(target: Target, options: PoolOptions, stopServer: () => Promise<vo
   return { db, target, failed: new Promise<never>(() => {}), close }
 }
 
-async function openMigrated(database: StoredDatabase, log: Log): Promise<StoredDatabase> {
+async function openMigrated(database: StoredDatabase, log: Log, onStep: OnStep = () => {}): Promise<StoredDatabase> {
   try {
+    onStep('Bringing its tables up to date')
     await migrate(database.db, { folder: migrationsFolder, log })
     return database
   } catch (error) {

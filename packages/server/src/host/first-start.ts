@@ -5,7 +5,7 @@ import { generateKey, parseKey } from '../features/account/keys/model.ts'
 import type { Keys } from '../features/account/keys/operations.ts'
 import type { Accounts } from '../features/account/organizations/operations.ts'
 
-const organizationName = 'Default organization'
+export const organizationName = 'Default organization'
 
 /** Throws BadSetting when the bootstrap key is malformed. Runs before anything is created. */
 export function checkBootstrapKey(bootstrapKey: string | null): void {

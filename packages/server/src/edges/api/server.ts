@@ -108,6 +108,8 @@ export type HttpServer = {
   readonly url: string
   /** Stops the server. /readyz reports it at once, new connections are refused, and requests in flight get up to `graceMs` to finish. */
   drain(graceMs: number): Promise<void>
+  /** The number of requests in flight. */
+  inFlight(): number
 }
 
 const headersTimeoutMs = 20_000
@@ -262,6 +264,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     get url() {
       return publicUrl()
     },
+    inFlight: () => exchanges.inFlight.size,
     async drain(graceMs) {
       if (isDraining) return
       isDraining = true

@@ -10,6 +10,8 @@ export type Worker = LocalWorker & {
   stop: (limitMs: number) => Promise<void>
   /** False before start, after stop, and from a failed claim until the next successful one. */
   isClaiming: () => boolean
+  /** The number of running jobs. */
+  running: () => number
 }
 
 const pollMs = 1_000
@@ -210,5 +212,6 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
       if (runs.size > 0) log.warn({ running: runs.size }, 'stopped with jobs running. They are claimed again when their leases run out.')
     },
     isClaiming: () => isClaiming,
+    running: () => runs.size,
   }
 }

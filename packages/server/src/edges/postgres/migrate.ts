@@ -32,10 +32,11 @@ export async function migrate(database: Database, options: { folder: string; log
   const done: string[] = []
   for (;;) {
     const name = await database.transact((tx) => applyNext(tx, migrations, through))
-    if (name === null) return done
-    options.log.info({ migration: name }, 'database migrated')
+    if (name === null) break
     done.push(name)
   }
+  if (done.length > 0) options.log.info({ migrations: done.length, last: done.at(-1) }, 'database migrated')
+  return done
 }
 
 /** The applied migrations recorded in the database, oldest first. Empty for a new database. */

@@ -56,6 +56,8 @@ export interface Deliverer {
   wake(webhookIds: string[]): void
   start(options: { isAlone: boolean }): Promise<void>
   isDelivering(): boolean
+  /** The number of deliveries in flight. */
+  inFlight(): number
   stop(limitMs: number): Promise<void>
   sweep(): Promise<void>
 }
@@ -255,6 +257,7 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
     wake,
 
     isDelivering: () => isDelivering,
+    inFlight: () => open.size,
 
     /** Starts no more posts and waits up to `limitMs` for the running ones. The others are claimed again when their leases expire. */
     async stop(limitMs: number): Promise<void> {
