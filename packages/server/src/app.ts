@@ -1,9 +1,5 @@
 // Starts and stops the server: the database first, the listeners last, and back in reverse.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createSecureContext } from 'node:tls'
-import { messageBytesMax } from '@callsign/contract/attachments'
-import { BadSetting, type Config } from './config/settings.ts'
+import type { Config } from './config/settings.ts'
 import { type BusinessEvents, createBusinessEvents } from './core/business-events.ts'
 import { inMs } from './core/clock.ts'
 import type { Log } from './core/log.ts'
@@ -12,15 +8,13 @@ import { keptMs } from './edges/api/idempotency.ts'
 import { createHttpServer, type HttpServer, type Pages } from './edges/api/server.ts'
 import { type FreeSpace, watchFreeSpace } from './edges/blobs/free-space.ts'
 import { createUnavailableHandler } from './edges/gateway/unavailable-handler.ts'
-import { createWorker } from './edges/jobs/runner.ts'
+import { createWorker, type Worker } from './edges/jobs/runner.ts'
 import { startScheduledTasks } from './edges/jobs/scheduled-tasks.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
-import { createSmtpServer, type SmtpServer } from './edges/smtp/server/listener.ts'
+import type { SmtpServer } from './edges/smtp/server/listener.ts'
 import { linkUrl } from './features/account/links/operations.ts'
-import { createSmtpIntake } from './features/mail/inbound/smtp-intake.ts'
-import { createReturnIntake } from './features/mail/returned/smtp-intake.ts'
 import { type OnStep, openDatabase, type StoredDatabase } from './host/database.ts'
 import { checkBootstrapKey, ensureFirstKey, type FirstStart, organizationName } from './host/first-start.ts'
 import { requireFolder } from './host/folder.ts'
@@ -32,6 +26,7 @@ import { createMcpPages } from './wiring/mcp.ts'
 import { createOAuthPages } from './wiring/oauth.ts'
 import { type Running, sealingOf, version } from './wiring/parts.ts'
 import { createServerParts, type ServerParts } from './wiring/server.ts'
+import { createSmtp, smtpOptions } from './wiring/smtp.ts'
 import { createSubmission } from './wiring/submission.ts'
 
 /** A running server. */
@@ -161,15 +156,8 @@ async function listen({ database, config, log, parts, running, background, space
     await database.close()
     clearTimeout(aborting)
   }
-  const pending = () => ({
-    requests: http.inFlight(),
-    'requests to tunnels': parts.gateway.inFlight,
-    'SMTP sessions': smtp?.connections() ?? 0,
-    jobs: background.worker?.running() ?? 0,
-    'webhook deliveries': parts.deliverer.inFlight(),
-  })
   return {
-    pending,
+    pending: () => pendingOf(parts, http, smtp, background.worker),
     organizationName,
     listening,
     publicUrl: http.url,
@@ -183,6 +171,15 @@ async function listen({ database, config, log, parts, running, background, space
     stop,
   }
 }
+
+/** Work in flight by name. */
+const pendingOf = (parts: ServerParts, http: HttpServer, smtp: SmtpServer | null, worker: Worker | null): Record<string, number> => ({
+  requests: http.inFlight(),
+  'requests to tunnels': parts.gateway.inFlight,
+  'SMTP sessions': smtp?.connections() ?? 0,
+  jobs: worker?.running() ?? 0,
+  'webhook deliveries': parts.deliverer.inFlight(),
+})
 
 /** The console's address, or null when this process does not serve it. A first start gets a link that signs the owner in. */
 async function consoleUrlOf(config: Config, url: string, { console }: ServerParts, first: FirstStart): Promise<string | null> {
@@ -216,28 +213,6 @@ async function startBackground({ config, db, log, parts, replays, running }: Sta
   }
   return { worker, stop }
 }
-
-function createSmtp(config: Config, log: Log, parts: ServerParts, space: FreeSpace) {
-  if (!config.roles.includes('smtp') || config.smtpPort === null) return null
-  return createSmtpServer(
-    {
-      host: config.host,
-      port: config.smtpPort,
-      hostname: config.mailDomain,
-      sizeBytesMax: messageBytesMax,
-      ...smtpOptions(config, space),
-      log: log.child({ part: 'smtp' }),
-      limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
-    },
-    createReturnIntake(parts.returnedMail, createSmtpIntake(parts.inboundMail)),
-  )
-}
-
-const smtpOptions = (config: Config, space: FreeSpace) => ({
-  tls: readCertificate(config),
-  freeBytes: space.bytes,
-  spoolFolder: join(config.dataDir, 'smtp-incoming'),
-})
 
 type Serving = Starting & { running: Running; businessEvents: BusinessEvents; worker: { isClaiming: () => boolean } | null }
 
@@ -299,15 +274,3 @@ const foldersOf = ({ databaseUrl, dataDir, blobs }: Config): string[] => [
   ...(databaseUrl === null ? [dataDir] : []),
   ...(blobs.kind === 'file' ? [blobs.folder ?? dataDir] : []),
 ]
-
-/** Throws BadSetting when a file cannot be read or the key does not match the certificate. */
-function readCertificate(config: Config) {
-  if (!config.smtpTlsCertFile || !config.smtpTlsKeyFile) return 'generate' as const
-  try {
-    const pair = { cert: readFileSync(config.smtpTlsCertFile, 'utf8'), key: readFileSync(config.smtpTlsKeyFile, 'utf8') }
-    createSecureContext(pair)
-    return pair
-  } catch (error) {
-    throw new BadSetting(`CALLSIGN_SMTP_TLS_CERT_FILE and CALLSIGN_SMTP_TLS_KEY_FILE cannot be used: ${(error as Error).message}`)
-  }
-}

@@ -59,7 +59,7 @@ function forPeople({ print, elapsedMs, version }: Output): StartReport {
       if (app.consoleUrl !== null) print(`  MCP       ${app.publicUrl}/mcp`)
       for (const line of app.listening) print(`  Listening ${line}`)
       print('')
-      print('What to try')
+      print('Try')
       print(`  curl -s ${app.publicUrl}/api/v1/me -H "Authorization: Bearer $KEY"`)
       if (app.consoleUrl !== null) {
         print(`  npx add-mcp ${app.publicUrl}/mcp`)
