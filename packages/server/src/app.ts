@@ -157,7 +157,7 @@ async function listen({ database, config, log, parts, running, background, space
     clearTimeout(aborting)
   }
   return {
-    pending: () => pendingOf(parts, http, smtp, background.worker),
+    pending: () => pendingOf(parts, http, [smtp, ...submission.map(([, server]) => server)], background.worker),
     organizationName,
     listening,
     publicUrl: http.url,
@@ -173,10 +173,10 @@ async function listen({ database, config, log, parts, running, background, space
 }
 
 /** Work in flight by name. */
-const pendingOf = (parts: ServerParts, http: HttpServer, smtp: SmtpServer | null, worker: Worker | null): Record<string, number> => ({
+const pendingOf = (parts: ServerParts, http: HttpServer, smtp: (SmtpServer | null)[], worker: Worker | null): Record<string, number> => ({
   requests: http.inFlight(),
   'requests to tunnels': parts.gateway.inFlight,
-  'SMTP sessions': smtp?.connections() ?? 0,
+  'SMTP sessions': smtp.reduce((sum, server) => sum + (server?.connections() ?? 0), 0),
   jobs: worker?.running() ?? 0,
   'webhook deliveries': parts.deliverer.inFlight(),
 })
