@@ -140,7 +140,7 @@ test('a swallowed error does not turn into a silent rollback, and no statement r
   expect(await readValue(database, 1)).toBe(0)
 })
 
-// The plan is read by the name of its statement.
+// Reads the plan by the name of its statement.
 const isPooled = process.env.CALLSIGN_TEST_POOLED === '1'
 
 test.skipIf(isPooled)(
