@@ -22,12 +22,12 @@ import { drainServer, trackFreshConnections } from './drain.ts'
 import { createEventSockets } from './event-socket.ts'
 import { createEventStreams } from './event-stream.ts'
 import { sendFailure, trackExchanges } from './exchange.ts'
-import { parserFailure, refusalText } from './failure.ts'
 import { mountHealth, type Readiness } from './health.ts'
 import { createLongPolls } from './long-polls.ts'
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 import { mountOpenApi } from './openapi.ts'
 import { originForm, targetBytesMax } from './request-check.ts'
+import { refuse, refuseSocket, refuseUnanswered } from './socket-refusal.ts'
 import { bodyCheck } from './validation.ts'
 
 export type HttpServerOptions = {
@@ -285,22 +285,4 @@ function letLookFirst(server: HttpListener, first: FirstLook): void {
     for (const listener of listeners) listener.call(server, socket)
   }
   server.on('connection', (socket: Socket) => first.onConnection(socket, serve))
-}
-
-/** Answers bytes that are not a request. */
-function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET') socket.destroy()
-  else refuseUnanswered(socket, parserFailure(error))
-}
-
-/** Refuses the request. Closes the connection if a response has started on it, because a second one would be read as its continuation. */
-function refuseUnanswered(socket: Socket, failure: ApiError): void {
-  const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
-  if (!socket.writable || pending?.headersSent) socket.destroy()
-  else refuse(socket, failure)
-}
-
-/** Writes a response and closes the connection after it. */
-function refuse(socket: Socket, failure: ApiError): void {
-  socket.end(refusalText(failure, newId('request')), () => socket.destroy())
 }
