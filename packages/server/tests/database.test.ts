@@ -140,7 +140,7 @@ test('a swallowed error does not turn into a silent rollback, and no statement r
   expect(await readValue(database, 1)).toBe(0)
 })
 
-// Reads the plan by the name of its statement.
+// Plans are found by the names of prepared statements, which a pooler changes.
 const isPooled = process.env.CALLSIGN_TEST_POOLED === '1'
 
 test.skipIf(isPooled)(
