@@ -17,6 +17,7 @@ test('a reviewer reads, decides on drafts and releases from quarantine, and chan
   const changing = runs('reviewer').filter((one) => one.method !== 'GET')
   expect(changing.map((one) => one.id).sort()).toEqual([
     'createApprovalLink',
+    'createSocketToken',
     'deleteDraft',
     'getMessages',
     'rejectDraft',
