@@ -161,7 +161,7 @@ test.concurrent('a server starts when its database answers at last', async ({ on
   address.thawNew()
   const opened = await opening
   finish(opened.close)
-  expect((await opened.db.query({ text: 'SELECT id FROM organizations' })).rows).toEqual([])
+  expect((await opened.db.query({ text: 'SELECT name FROM schema_migrations' })).rowCount).toBeGreaterThan(0)
 })
 
 test.concurrent('a server stops on SIGTERM while its database answers nothing', { timeout: 120_000 }, async ({
