@@ -11,7 +11,7 @@ import type { Certificate } from '../core/certificate.ts'
 import { nowMs } from '../core/clock.ts'
 import { ApiError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import { TokenBuckets } from '../edges/api/rate-limit.ts'
+import { addressName, TokenBuckets } from '../edges/api/rate-limit.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { type ApiCall, createApiCall } from '../edges/compat/api-calls.ts'
 import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../edges/smtp/server/listener.ts'
@@ -44,7 +44,7 @@ export function createSubmission({ config, parts, log, smtp }: Needs): { servers
     }),
   )
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
-  const signIn = createSignIn(api, (address) => failures.take(address, nowMs()) > 0)
+  const signIn = createSignIn(api, (address) => failures.take(addressName(address), nowMs()) > 0)
   const receiver = createSubmissionReceiver(api)
   const start = (port: number, isTlsFirst: boolean) =>
     createSmtpServer(
