@@ -12,7 +12,7 @@ try {
   await fillMailboxes(server, key, 0)
   const address = `${sender}@agents.localhost`
   const paths = { own: `/api/v1/mailboxes/${address}/messages`, resend: '/compat/resend/emails' }
-  const body = { from: address, to: ['somebody@example.net'], subject: 'A letter', text: messageText(1) }
+  const body = { from: address, to: ['somebody@example.net'], subject: 'A message', text: messageText(1) }
   for (const path of Object.values(paths)) await ask(server, key, 'POST', path, body)
   printHead('Send one mail through the API of Resend', [
     `POST ${paths.resend} against POST ${paths.own}: ${Buffer.byteLength(JSON.stringify(body))} bytes to one recipient outside, embedded PostgreSQL,`,

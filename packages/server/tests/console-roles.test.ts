@@ -1,29 +1,14 @@
 // Roles of members in the API: decisions of a reviewer, and a change of role.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLinks } from '../src/features/account/links/operations.ts'
-import { memberRoles } from '../src/features/account/roles/model.ts'
-import { createCredentials } from '../src/wiring/parts.ts'
-import { openBrowser } from './harness/console-browser.ts'
+import { signInMembers } from './harness/members.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 let harness: Harness
-const tokens = new Map<string, string>()
+let tokens: Map<string, string>
 
 beforeAll(async () => {
   harness = await startHarness()
-  const organizationId = (await harness.expectApi(200, 'GET', '/me')).organization_id
-  const links = createLinks(harness.db, createCredentials(harness.db).accounts)
-  for (const role of memberRoles) {
-    const userId = `user_${role}`
-    await harness.db.query({
-      text: 'INSERT INTO users (id, organization_id, role, created_at) VALUES ($1, $2, $3, now())',
-      values: [userId, organizationId, role],
-    })
-    const browser = openBrowser(harness)
-    const link = { organizationId, userId, actor: { type: 'host' as const }, lifetimeMs: 60_000 }
-    await browser.signInByLink(`#link=${await harness.db.transact((tx) => links.create(tx, link))}`)
-    tokens.set(role, await browser.token())
-  }
+  tokens = await signInMembers(harness)
 })
 afterAll(() => harness.stop())
 
