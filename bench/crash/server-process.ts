@@ -29,6 +29,7 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     CALLSIGN_DATA_DIR: dataDir,
     CALLSIGN_PORT: String(httpPort),
     CALLSIGN_SMTP_PORT: String(smtpPort),
+    CALLSIGN_METRICS_PORT: 'off',
     CALLSIGN_BOOTSTRAP_API_KEY: options.bootstrapKey,
     CALLSIGN_MAIL_TRANSPORT: 'relay',
     CALLSIGN_SMTP_RELAY_URL: `smtp://127.0.0.1:${options.relayPort}`,

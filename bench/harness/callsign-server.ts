@@ -12,6 +12,7 @@ const main = join(import.meta.dirname, '..', '..', 'packages', 'server', 'src', 
 const environment = {
   CALLSIGN_PORT: '0',
   CALLSIGN_SMTP_PORT: '0',
+  CALLSIGN_METRICS_PORT: 'off',
   CALLSIGN_RATE_LIMIT_ORGANIZATION_KEY: '0',
   CALLSIGN_LOG_LEVEL: 'info',
 }

@@ -11,6 +11,7 @@ import { createUnavailableHandler } from './edges/gateway/unavailable-handler.ts
 import { createWorker, type Worker } from './edges/jobs/runner.ts'
 import { startScheduledTasks } from './edges/jobs/scheduled-tasks.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
+import { createMetricsListener, type MetricsListener } from './edges/metrics/listener.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
 import type { SmtpServer } from './edges/smtp/server/listener.ts'
@@ -38,6 +39,8 @@ export type App = {
   /** The port for HTTPS to tunnels, or null. */
   tunnelHttpsPort: number | null
   smtpPort: number | null
+  /** The port of /metrics, or null. */
+  metricsPort: number | null
   /** The ports for submission that are on: with STARTTLS, and with TLS from the first byte. */
   submissionPorts: number[]
   /** The key of a first start, shown once. Null at all other starts. */
@@ -90,7 +93,8 @@ async function startOn(database: StoredDatabase, config: Config, log: Log): Prom
     const smtp = createSmtp(config, log, parts, space)
     const submission = createSubmission({ config, parts, log, smtp: smtpOptions(config, space) })
     const http = createHttp({ config, db, log, parts, replays, businessEvents, worker: background.worker, running }, submission.pages)
-    return await listen({ database, config, log, parts, running, background, space, smtp, submission: submission.servers, http })
+    const metrics = createMetrics(config, businessEvents)
+    return await listen({ database, config, log, parts, running, background, space, smtp, submission: submission.servers, http, metrics })
   } catch (error) {
     // The worker would report each statement as an error once the database is closed.
     await background.stop(0)
@@ -109,11 +113,15 @@ type Listening = {
   smtp: SmtpServer | null
   submission: [string, SmtpServer][]
   http: HttpServer
+  metrics: MetricsListener | null
 }
 
 /** Opens every port, and then makes the first key. */
-async function listen({ database, config, log, parts, running, background, space, smtp, submission, http }: Listening): Promise<App> {
+async function listen(opening: Listening): Promise<App> {
+  const { database, config, log, parts, running, background, smtp, submission, http, metrics } = opening
   const listening: string[] = []
+  const metricsPort = metrics ? await metrics.listen() : null
+  if (metricsPort !== null) listening.push(`metrics ${config.metricsHost}:${metricsPort}`)
   // Before the listener for clients, so that clients find a node.
   const gatewayPort = await parts.gateway.start()
   if (gatewayPort !== null) listening.push(`gateway nodes ${config.gatewayHost}:${gatewayPort}`)
@@ -138,24 +146,6 @@ async function listen({ database, config, log, parts, running, background, space
   })
   http.open()
 
-  const stop = async () => {
-    const graceMs = config.drainSeconds * 1000
-    // Work that waits for a database without an answer would not end by itself.
-    const aborting = setTimeout(() => database.db.abort(), graceMs + abortAfterMs)
-    // The listeners stop first, so that no new work arrives. The worker may still need the database, which closes last.
-    await Promise.all([
-      http.drain(graceMs),
-      ...[smtp, ...submission.map(([, server]) => server)].map((one) => one?.drain(graceMs)),
-      parts.tunnelHttps?.drain(),
-      parts.gateway.drain(graceMs),
-    ])
-    parts.tunnelHttps?.close()
-    await background.stop(graceMs)
-    space.stop()
-    await parts.close()
-    await database.close()
-    clearTimeout(aborting)
-  }
   return {
     pending: () => pendingOf(parts, http, [smtp, ...submission.map(([, server]) => server)], background.worker),
     organizationName,
@@ -164,13 +154,38 @@ async function listen({ database, config, log, parts, running, background, space
     httpPort,
     tunnelHttpsPort,
     smtpPort,
+    metricsPort,
     submissionPorts,
     firstKey: first.key,
     consoleUrl,
     failed: database.failed,
-    stop,
+    stop: () => close(opening),
   }
 }
+
+/** Stops accepting work, finishes in-flight work, and closes all connections. */
+async function close({ database, config, parts, background, space, smtp, submission, http, metrics }: Listening): Promise<void> {
+  const graceMs = config.drainSeconds * 1000
+  // Work that waits for a database without an answer would not end by itself.
+  const aborting = setTimeout(() => database.db.abort(), graceMs + abortAfterMs)
+  // The listeners stop first, so that no new work arrives. The worker may still need the database, which closes last.
+  await Promise.all([
+    http.drain(graceMs),
+    ...[smtp, ...submission.map(([, server]) => server)].map((one) => one?.drain(graceMs)),
+    parts.tunnelHttps?.drain(),
+    parts.gateway.drain(graceMs),
+  ])
+  parts.tunnelHttps?.close()
+  await background.stop(graceMs)
+  space.stop()
+  await parts.close()
+  await metrics?.close()
+  await database.close()
+  clearTimeout(aborting)
+}
+
+const createMetrics = ({ metricsHost, metricsPort }: Config, { registry }: BusinessEvents): MetricsListener | null =>
+  metricsPort === null ? null : createMetricsListener({ host: metricsHost, port: metricsPort, registry })
 
 /** Work in flight by name. */
 const pendingOf = (parts: ServerParts, http: HttpServer, smtp: (SmtpServer | null)[], worker: Worker | null): Record<string, number> => ({

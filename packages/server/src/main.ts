@@ -77,12 +77,22 @@ async function serve(config: Config): Promise<void> {
 function describeListenFailure(error: unknown, config: Config): unknown {
   const { syscall, code, port } = error as NodeJS.ErrnoException & { port?: number }
   if (syscall !== 'listen' && code !== 'ENOTFOUND') return error
-  const setting = port === config.smtpPort ? 'CALLSIGN_SMTP_PORT' : 'CALLSIGN_PORT'
-  const where = `port ${port} on ${config.host}`
+  const setting = portSettings(config).find(([one]) => one === port)?.[1] ?? 'CALLSIGN_PORT'
+  const hostSetting = setting === 'CALLSIGN_METRICS_PORT' ? 'CALLSIGN_METRICS_HOST' : 'CALLSIGN_HOST'
+  const host = hostSetting === 'CALLSIGN_HOST' ? config.host : config.metricsHost
+  const where = `port ${port} on ${host}`
   if (code === 'EADDRINUSE') return new Error(`${where} is in use by another program: stop it, or set ${setting}`)
   if (code === 'EACCES') return new Error(`this user may not listen on ${where}: set ${setting} to 1024 or above, or allow it`)
-  return new Error(`cannot listen on CALLSIGN_HOST=${config.host}: ${(error as Error).message}`)
+  return new Error(`cannot listen on ${hostSetting}=${host}: ${(error as Error).message}`)
 }
+
+const portSettings = (config: Config): [number | null, string][] => [
+  [config.metricsPort, 'CALLSIGN_METRICS_PORT'],
+  [config.smtpPort, 'CALLSIGN_SMTP_PORT'],
+  [config.submissionPort, 'CALLSIGN_SUBMISSION_PORT'],
+  [config.submissionsPort, 'CALLSIGN_SUBMISSIONS_PORT'],
+  [config.tunnelHttpsPort, 'CALLSIGN_TUNNEL_HTTPS_PORT'],
+]
 
 async function main(): Promise<void> {
   const [command = 'serve', ...rest] = process.argv.slice(2)

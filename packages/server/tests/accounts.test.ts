@@ -154,8 +154,8 @@ describe('beside the API', () => {
     expect(body.checks).toMatchObject({ database: true, worker: true })
   })
 
-  test('GET /metrics counts requests by route, not by path', async () => {
-    const text = await (await fetch(`${harness.baseUrl}/metrics`)).text()
+  test('metrics count requests by route, not by path', async () => {
+    const text = await harness.metrics()
     expect(text).toContain('route="/api/v1/me"')
     expect(text).toContain('callsign_keys_refused_total{reason="malformed"}')
     expect(text).not.toContain('scout')

@@ -39,6 +39,7 @@ class Terminal {
         CALLSIGN_DNS_SERVERS: '127.0.0.1:9',
         CALLSIGN_PORT: '0',
         CALLSIGN_SMTP_PORT: '0',
+        CALLSIGN_METRICS_PORT: 'off',
         ...settings,
       },
     })

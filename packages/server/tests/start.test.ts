@@ -188,6 +188,7 @@ describe('a port that is in use', () => {
   test.each([
     ['HTTP', 'CALLSIGN_PORT'],
     ['SMTP', 'CALLSIGN_SMTP_PORT'],
+    ['metrics', 'CALLSIGN_METRICS_PORT'],
   ])('%s: the error names the setting, and the start that works makes the first key', async (_what, setting) => {
     // The embedded database takes a moment to stop, in which background work could fail.
     const settings: Settings = { CALLSIGN_DATA_DIR: await dataDir() }
@@ -314,7 +315,13 @@ test('the public URL is printed and made links from as it was given, without a c
 
 test('a signal during the start stops it cleanly once it is up', async () => {
   const child = spawn('sh', [join(repository, 'bin', 'run'), 'packages/server/src/main.ts', 'serve'], {
-    env: { PATH: process.env.PATH, CALLSIGN_DATA_DIR: await dataDir(), CALLSIGN_PORT: '0', CALLSIGN_SMTP_PORT: '0' },
+    env: {
+      PATH: process.env.PATH,
+      CALLSIGN_DATA_DIR: await dataDir(),
+      CALLSIGN_PORT: '0',
+      CALLSIGN_SMTP_PORT: '0',
+      CALLSIGN_METRICS_PORT: 'off',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let isSignalled = false

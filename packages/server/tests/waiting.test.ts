@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
-import { type Harness, type Json, startHarness } from './harness/start.ts'
+import { type Harness, type Json, readMetrics, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let harness: Harness
@@ -28,7 +28,7 @@ async function begin(handle: string, query = '?timeout=20', ask: { key?: string 
   return { answer }
 }
 const openRequests = async (): Promise<number> => {
-  const text = await (await fetch(`${harness.baseUrl}/metrics`)).text()
+  const text = await harness.metrics()
   return Number(/^http_requests_in_flight (\d+)/m.exec(text)?.[1])
 }
 
@@ -190,9 +190,8 @@ describe('servers and clients', () => {
       const answer = fetch(`http://127.0.0.1:${other.httpPort}/api/v1/mailboxes/one/wait?timeout=20&cursor=${cursor}`, {
         headers: { authorization: `Bearer ${harness.organizationKey}` },
       })
-      const inFlight = async () =>
-        Number(/^http_requests_in_flight (\d+)/m.exec(await (await fetch(`http://127.0.0.1:${other.httpPort}/metrics`)).text())?.[1])
-      await waitFor('the wait to be open', async () => (await inFlight()) > 1)
+      const inFlight = async () => Number(/^http_requests_in_flight (\d+)/m.exec(await readMetrics(other.metricsPort))?.[1])
+      await waitFor('the wait to be open', async () => (await inFlight()) > 0)
       await mail('one', 'From elsewhere')
       const { message } = (await (await answer).json()) as Json
       expect(message.subject).toBe('From elsewhere')
@@ -233,9 +232,7 @@ test('a stopping server answers waiting requests with a cursor to continue from'
   const own = await startHarness()
   await own.createAgent('ann')
   const answer = own.api('GET', '/mailboxes/ann/wait?timeout=60')
-  await waitFor('the wait to be open', async () =>
-    /^http_requests_in_flight [2-9]/m.test(await (await fetch(`${own.baseUrl}/metrics`)).text()),
-  )
+  await waitFor('the wait to be open', async () => /^http_requests_in_flight [1-9]/m.test(await own.metrics()))
   await own.stop()
   expect(await answer).toMatchObject({ status: 200, body: { message: null, cursor: 'start' } })
 })

@@ -82,7 +82,6 @@ export function isPrivateHost(hostname: string): boolean {
   return ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'].includes(ipaddr.process(host).range())
 }
 
-/** A port to listen on, or null for `off`. */
 /** `messages_per_hour=100,new_recipients_per_day=50` as an object. */
 export const sendingLimits = (text: string): Partial<Record<SendingLimitName, number>> =>
   Object.fromEntries(
@@ -94,6 +93,7 @@ export const sendingLimits = (text: string): Partial<Record<SendingLimitName, nu
     }),
   )
 
+/** A port to listen on, or null for `off`. */
 export const optionalPort = (text: string): number | null => (text === 'off' ? null : integer(0, 65535)(text))
 
 export const cidrList = (text: string) => {

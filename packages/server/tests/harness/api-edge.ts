@@ -273,6 +273,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
   })
   const log = pino({ level: 'info', base: null, formatters: { level: (label) => ({ level: label }) } }, sink)
   const { harness, pass } = createState(lines)
+  const businessEvents = createBusinessEvents(log)
   const server = createHttpServer({
     host: '127.0.0.1',
     port: 0,
@@ -288,7 +289,7 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     readiness: async () => ({ database: true }),
     tunnels: null,
     log,
-    businessEvents: createBusinessEvents(log),
+    businessEvents,
     ...overrides,
   })
   const { port } = await server.listen()
@@ -306,6 +307,8 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
     port,
     harness,
     call,
+    /** The page of metrics. */
+    metrics: () => businessEvents.registry.metrics(),
     post: (path: string, body: unknown, init: RequestInit & { key?: string } = {}) =>
       call(path, { method: 'POST', body: JSON.stringify(body), ...init }),
   }

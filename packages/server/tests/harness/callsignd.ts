@@ -19,11 +19,15 @@ export async function makeDataDir(): Promise<{ path: string; remove: () => Promi
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** Only a shell's variables, without the settings of the test run. DNS points to a closed port, so that tests never leave this machine. */
+/**
+ * Only a shell's variables, without the settings of the test run. DNS points to a closed port, so that tests never leave this machine. Metrics
+ * are off, because their default port is one per machine.
+ */
 const environmentOf = (settings: Settings): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   CALLSIGN_DNS_SERVERS: '127.0.0.1:9',
+  CALLSIGN_METRICS_PORT: 'off',
   ...settings,
 })
 

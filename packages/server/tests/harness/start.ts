@@ -36,6 +36,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
   const environment: Record<string, string> = {
     CALLSIGN_PORT: '0',
     CALLSIGN_SMTP_PORT: '0',
+    CALLSIGN_METRICS_PORT: '0',
     CALLSIGN_DATA_DIR: dataDir,
     CALLSIGN_DATABASE_URL: database.url,
     CALLSIGN_BOOTSTRAP_API_KEY: organizationKey,
@@ -150,6 +151,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     /** Delivers a message over SMTP, as nodemailer does it. */
     deliver: (mail: SendMailOptions) => transport.sendMail(mail),
     smtpPort: app.smtpPort as number,
+    metricsPort: app.metricsPort,
     submissionPorts: app.submissionPorts,
     tunnelHttpsPort: app.tunnelHttpsPort as number,
     baseUrl,
@@ -163,6 +165,8 @@ export async function startHarness(settings: Record<string, string> = {}) {
     dns,
     environment,
     logLines: () => lines,
+    /** The page of metrics. */
+    metrics: () => readMetrics(app.metricsPort),
     async stop() {
       transport.close()
       const closed = connections.close()
@@ -175,3 +179,6 @@ export async function startHarness(settings: Record<string, string> = {}) {
     },
   }
 }
+
+/** The page of metrics of a server on this machine. */
+export const readMetrics = async (port: number | null): Promise<string> => (await fetchBy(`http://127.0.0.1:${port}/metrics`)).text()

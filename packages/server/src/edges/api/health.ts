@@ -1,14 +1,13 @@
-// Liveness, readiness and metrics of the process.
+// Liveness and readiness of the process.
 import type { FastifyInstance } from 'fastify'
-import type { Registry } from 'prom-client'
 
 /** Checks each part of the server, by name, and returns true for those that work. */
 export type Readiness = () => Promise<Record<string, boolean>>
 
 const readinessTimeoutMs = 2000
 
-/** Adds /healthz, /readyz and /metrics. */
-export function mountHealth(app: FastifyInstance, readiness: Readiness, isDraining: () => boolean, registry: Registry): void {
+/** Adds /healthz and /readyz. */
+export function mountHealth(app: FastifyInstance, readiness: Readiness, isDraining: () => boolean): void {
   let asking: Promise<Record<string, boolean>> | null = null
 
   // Concurrent requests share one check, because it costs a round trip to the database.
@@ -32,11 +31,6 @@ export function mountHealth(app: FastifyInstance, readiness: Readiness, isDraini
     const isReady = Object.values(checks).every(Boolean)
     const status = isDraining() ? 'draining' : isReady ? 'ready' : 'unavailable'
     return reply.code(status === 'ready' ? 200 : 503).send({ status, checks })
-  })
-
-  app.get('/metrics', async (request, reply) => {
-    request.pattern = '/metrics'
-    return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
 

@@ -121,7 +121,7 @@ const keepAliveTimeoutMs = 65_000
 const headerBytesMax = 16 * 1024
 
 /** Pages mounted by this file in addition to the tables. */
-const ownPages = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/llms.txt', '/llms-full.txt'].map((path) => ({
+const ownPages = ['/healthz', '/readyz', '/openapi.json', '/docs', '/llms.txt', '/llms-full.txt'].map((path) => ({
   method: 'GET',
   path,
 }))
@@ -213,7 +213,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const address = server.address() as AddressInfo | null
     return `http://localhost:${address?.port ?? options.port}`
   }
-  mountHealth(app, options.readiness, () => isDraining, businessEvents.registry)
+  mountHealth(app, options.readiness, () => isDraining)
   mountOpenApi(
     app,
     { serverUrl: publicUrl, version: options.version },
