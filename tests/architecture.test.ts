@@ -249,6 +249,7 @@ test('a concept file of a feature is pure: it imports neither stores nor operati
     'server/src/features/simulator/mail.ts',
     'server/src/features/mail/messages/filing.ts',
     'server/src/features/mail/messages/recipients.ts',
+    'server/src/features/events/log/history.ts',
     'server/src/features/events/log/wait.ts',
     'server/src/features/mail/outbound/author.ts',
     'server/src/features/mail/outbound/composer.ts',

@@ -35,6 +35,13 @@ export class EventProgress {
     return this.#after
   }
 
+  /** Continues after another event, because the server has lost the last one. */
+  async reset(after: string): Promise<void> {
+    this.#after = after
+    this.#open = []
+    await this.#save()
+  }
+
   isDone(id: string): boolean {
     return this.#done.has(id)
   }

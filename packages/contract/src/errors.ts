@@ -38,6 +38,7 @@ export const errorStatuses = {
   vault_secret_exists: 409,
   vault_rotation_conflict: 409,
   vault_key_version_stale: 409,
+  cursor_lost: 410,
   payload_too_large: 413,
   uri_too_long: 414,
   unsupported_media_type: 415,

@@ -1,5 +1,5 @@
 // Event types, their payloads, and the two ways to read events without a public URL.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, Limit, page, strict, Timestamp } from './schema.ts'
 
@@ -18,6 +18,15 @@ export const Event = Type.Object(
   },
   { $id: 'Event' },
 )
+
+/**
+ * A message of a stream that names its position. A new reader gets it first. With `lost`, it is a reset: the log has lost `lost`, the last event
+ * of the reader, in a failover or a restore. The stream continues at `cursor` with everything since that event.
+ */
+export const StreamCursor = Type.Object({ cursor: Type.String(), lost: Type.Optional(Type.String()) }, { $id: 'StreamCursor' })
+export type StreamCursor = Static<typeof StreamCursor>
+
+export const cursorMessage = (cursor: string, lost: string | null = null): StreamCursor => (lost === null ? { cursor } : { cursor, lost })
 
 /** Seconds in which a token opens a socket. The socket stays open after them. */
 export const socketTokenSeconds = 60
@@ -44,7 +53,7 @@ export const listEvents = operation({
   }),
   status: 200,
   reply: page(Event),
-  errors: ['not_found'],
+  errors: ['not_found', 'cursor_lost'],
 })
 
 export const streamEvents = operation({

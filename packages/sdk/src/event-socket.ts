@@ -1,12 +1,18 @@
 // Reads events from a WebSocket, the one that browsers and current runtimes have.
-import type { listEvents } from '@callsign/contract/events'
+import type { listEvents, StreamCursor } from '@callsign/contract/events'
 import type { ReplyOf } from '@callsign/contract/operation'
 import { ConnectionError } from './errors.ts'
 
 type CallsignEvent = ReplyOf<typeof listEvents>['data'][number]
 
-/** An event, or the id of the starting point alone. */
-export type Block = { id: string; event: CallsignEvent | null }
+/** An event, or a starting point alone. `lost` is the last event of this reader if the server does not have it any more. */
+export type Block = { id: string; event: CallsignEvent | null; lost?: string | undefined }
+
+/** Reads a message of a stream. */
+export function readBlock(text: string): Block {
+  const message = JSON.parse(text) as CallsignEvent | StreamCursor
+  return 'cursor' in message ? { id: message.cursor, event: null, lost: message.lost } : { id: message.id, event: message }
+}
 
 /** A connection without a message is replaced after this time, because a lost one is not noticed. */
 const silenceMsMax = 5 * 60_000
@@ -32,8 +38,7 @@ export async function* readSocket(address: string, token: string, signal: AbortS
     if (isEnded) return
     clearTimeout(timer)
     timer = setTimeout(end, silenceMsMax)
-    const message = JSON.parse(String(data)) as CallsignEvent | { cursor: string }
-    waiting.push('cursor' in message ? { id: message.cursor, event: null } : { id: message.id, event: message })
+    waiting.push(readBlock(String(data)))
     if (waiting.length >= waitingMax) end()
     wake()
   }

@@ -2,7 +2,7 @@
 import type { createSocketToken, listEvents, streamEvents } from '@callsign/contract/events'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { ApiError } from './errors.ts'
-import { type Block, readSocket } from './event-socket.ts'
+import { type Block, readBlock, readSocket } from './event-socket.ts'
 import type { Connection, RequestOptions } from './request.ts'
 
 export type EventPage = ReplyOf<typeof listEvents>
@@ -10,11 +10,14 @@ export type CallsignEvent = EventPage['data'][number]
 
 /**
  * `after` is the id of the event to continue after. Without it the stream starts with new events, and `onStart` gets the id to use as `after` for
- * the same starting point.
+ * the same starting point. `onReset` is called when the server has lost events in a failover or a restore. `lost` is the last event that you had.
+ * The stream continues at `after` with everything since then, so that some events may come again. Read your objects again, because those of
+ * lost events do not exist any more. A promise that it returns is awaited.
  */
 export type FollowOptions = QueryOf<typeof streamEvents> & {
   signal?: AbortSignal
   onStart?: (after: string) => void
+  onReset?: (lost: string, after: string) => void | Promise<void>
   /** The protocol of the stream. Server-sent events by default. A WebSocket requires a runtime with the global `WebSocket`. */
   transport?: 'sse' | 'websocket'
 }
@@ -42,17 +45,28 @@ export class Events {
   }
 
   /**
-   * Yields events as they arrive, each once and in order, and reconnects after the last one. Ends when `signal` fires. Throws on permanent
+   * Yields events as they arrive, each once and in order except after a reset, and reconnects after the last one. Ends when `signal` fires. Throws on permanent
    * rejections, such as a revoked key. An event is acknowledged when you request the next one.
    */
-  async *follow({ signal, onStart, transport = 'sse', ...query }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
+  async *follow({
+    signal,
+    onStart,
+    onReset,
+    transport = 'sse',
+    ...query
+  }: FollowOptions = {}): AsyncGenerator<CallsignEvent, void, undefined> {
     if (transport === 'websocket' && typeof WebSocket === 'undefined')
       throw new TypeError('This runtime has no WebSocket. Follow events with the transport "sse".')
     let after = query.after
     let failures = 0
     while (!signal?.aborted) {
       try {
-        for await (const { id, event } of this.#read(transport, { ...query, after }, signal)) {
+        for await (const { id, event, lost } of this.#read(transport, { ...query, after }, signal)) {
+          if (lost !== undefined) {
+            await onReset?.(lost, id)
+            after = id
+            continue
+          }
           if (!event) {
             if (after === undefined) onStart?.(id)
             after ??= id
@@ -112,10 +126,8 @@ async function* readEvents(body: ReadableStream<Uint8Array>, signal: AbortSignal
         const fieldOf = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
         const [id, data] = [fieldOf('id'), fieldOf('data')]
         text = text.slice(end + 2)
-        if (data) {
-          const event = JSON.parse(data) as CallsignEvent
-          yield { id: event.id, event }
-        } else if (id) yield { id, event: null }
+        if (data) yield readBlock(data)
+        else if (id) yield { id, event: null }
       }
       if (text.length > eventCharactersMax) return
     }

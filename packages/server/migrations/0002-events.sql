@@ -19,10 +19,12 @@ CREATE INDEX events_unplaced ON events (id) WHERE position IS NULL;
 CREATE INDEX events_placed ON events (organization_id, position) WHERE position IS NOT NULL;
 CREATE INDEX events_placed_identity ON events (identity_id, position) WHERE position IS NOT NULL AND identity_id IS NOT NULL;
 
--- One row with the last position given. The holder of its row lock gives the next ones.
+-- One row with the last position given. The holder of its row lock gives the next ones. `event_id` is the event that got it. After a failover
+-- or a restore that lost events, positions are given again, to other events.
 CREATE TABLE event_head (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
-  position bigint NOT NULL
+  position bigint NOT NULL,
+  event_id text
 );
 INSERT INTO event_head (position) VALUES (0);
 

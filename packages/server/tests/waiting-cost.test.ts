@@ -5,6 +5,7 @@ import { createLog } from '../src/core/log.ts'
 import type { Database, Statement } from '../src/core/sql.ts'
 import { createEmit } from '../src/edges/postgres/event-log.ts'
 import { findUnusable } from '../src/features/account/keys/store.ts'
+import { createHistory } from '../src/features/events/log/history.ts'
 import * as store from '../src/features/events/log/store.ts'
 import { createWait } from '../src/features/events/log/wait.ts'
 import { createWatch } from '../src/features/events/log/watch.ts'
@@ -35,13 +36,10 @@ test('two thousand wait for fifty agents', async () => {
     },
     lookups: harness.db.lookups,
   }
-  const { wait, watchers } = createWait(
-    counted,
-    async () => 0,
-    () => watch.begin(),
-  )
+  const history = createHistory(counted)
+  const { wait, watchers } = createWait(counted, history, () => watch.begin())
   const watch = createWatch(
-    { place: () => store.placeEvents(counted), findUnusableKeys: (ids) => findUnusable(counted, ids), log: createLog('silent') },
+    { place: () => store.placeEvents(counted), history, findUnusableKeys: (ids) => findUnusable(counted, ids), log: createLog('silent') },
     [watchers],
   )
   const { organization_id: organizationId, key } = await harness.expectApi(200, 'GET', '/me')

@@ -76,7 +76,7 @@ async function forwardEach({ client, output, folder }: Context, values: Values, 
     `Events of ${organization_name} go to ${target}. They are signed with this secret, which stays the same on this machine:\n${secret}`,
   )
   let forwarded = 0
-  for await (const event of callsign.events.follow(query)) {
+  for await (const event of callsign.events.follow({ ...query, onReset: (lost) => noteReset(output, lost) })) {
     const result = await forward(target, secret, event)
     output.result(result, () => `${result.type} ${result.id} ${result.error ?? result.status} ${result.duration_ms} ms`)
     forwarded++
@@ -91,6 +91,9 @@ function readNumbers(values: Values) {
   const debounceMs = (count(values, 'debounce') ?? 0) * 1000
   return { concurrency, debounceMs, retriesMax: count(values, 'retries') ?? retriesDefault, limit: count(values, 'count') }
 }
+
+const noteReset = (output: Context['output'], lost: string): void =>
+  output.note(`The server has lost event ${lost} in a failover or a restore. Events since then may come again.`)
 
 async function runForEach(context: Context, values: Values, command: string, query: Query): Promise<number> {
   const { output, environment } = context
@@ -130,8 +133,12 @@ async function runForEach(context: Context, values: Values, command: string, que
     const follow = { ...query, signal, ...(after !== undefined && { after }) }
     // The first start keeps its starting point, so that a restart before the first event misses none.
     const onStart = (start: string) => void progress.begin(start).catch((error: Error) => stopped.abort(error))
+    const onReset = async (lost: string, start: string) => {
+      noteReset(output, lost)
+      await progress.reset(start).catch((error: Error) => stopped.abort(error))
+    }
     try {
-      for await (const event of callsign.events.follow({ ...follow, onStart })) {
+      for await (const event of callsign.events.follow({ ...follow, onStart, onReset })) {
         const isDone = progress.isDone(event.id)
         progress.read(event.id)
         if (!isDone) await runner.add(event)

@@ -62,9 +62,15 @@ export async function loadRecentEvents(): Promise<number> {
   return recentEvents.peek().length
 }
 
+/** Loads everything visible again, because events were missed or lost. */
+function reload(): void {
+  invalidate('')
+  refreshLists('')
+}
+
 async function follow(abort: AbortController): Promise<void> {
   try {
-    for await (const event of client.events.follow({ signal: abort.signal })) receive(event)
+    for await (const event of client.events.follow({ signal: abort.signal, onReset: reload })) receive(event)
   } catch {
     // The session ended. The sign-in page takes over.
     streamState.value = 'lost'
@@ -78,11 +84,8 @@ export function startLive(): () => void {
   let wasLost = false
   void follow(abort)
   const unsubscribe = streamState.subscribe((state) => {
-    // Events during the outage are not replayed, so everything visible loads again.
-    if (state === 'live' && wasLost) {
-      invalidate('')
-      refreshLists('')
-    }
+    // Events during the outage are not replayed.
+    if (state === 'live' && wasLost) reload()
     wasLost = state === 'live' ? false : wasLost || state === 'lost'
   })
   const onVisibility = () => {

@@ -7,14 +7,14 @@ const params = { id: sampleId('webhook') }
 export const eventDetails: Record<string, OperationDetails> = {
   listEvents: {
     description:
-      'Returns events, oldest first. Store the id of the last event that you have handled, and use it as the `cursor` of the next request, also after the last page. No event is missed or returned twice. Events are kept for 30 days. An agent key gets the events of its agent.',
+      'Returns events, oldest first. Store the id of the last event that you have handled, and use it as the `cursor` of the next request, also after the last page. No event is missed or returned twice. Events are kept for 30 days. If the server has lost the event of the cursor in a failover or a restore, the answer is 410 `cursor_lost`: read your objects again, and continue with `since`. An agent key gets the events of its agent.',
     query: { types: 'email.received,sms.received', limit: 50 },
     sdk: 'const page = await callsign.events.list($query)',
     cli: 'callsign events list --limit 20',
   },
   streamEvents: {
     description:
-      'Streams events as they happen, as server-sent events. Each has the id of the event, its type, and the same JSON as a webhook. After an interruption, continue with `after` or the header `Last-Event-ID`. `follow` of the SDK and `callsign listen` do this by themselves. With `Upgrade: websocket`, the same request opens a WebSocket: every message is one event, and the first one of a new reader is `{"cursor"}`, its starting point.',
+      'Streams events as they happen, as server-sent events. Each has the id of the event, its type, and the same JSON as a webhook. After an interruption, continue with `after` or the header `Last-Event-ID`. `follow` of the SDK and `callsign listen` do this by themselves. With `Upgrade: websocket`, the same request opens a WebSocket: every message is one event, and the first one of a new reader is `{"cursor"}`, its starting point. If the server has lost your last event in a failover or a restore, you get the event `reset` with `{"cursor", "lost"}`, on a WebSocket as a message: read your objects again. The stream continues at `cursor` with everything since the lost event, so that some events may come again.',
     query: { types: 'email.received' },
     sdk: "for await (const event of callsign.events.follow({ types: 'email.received' })) console.log(event.type, event.data)",
     python: 'for event in callsign.events.follow(types="email.received"):\n    print(event["type"], event["data"])',

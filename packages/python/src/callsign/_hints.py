@@ -37,6 +37,7 @@ HINTS = {
     "number_already_assigned": "The agent already has a phone number.",
     "conversation_archived": "The conversation is archived. The person has to connect again.",
     "idempotency_in_progress": "A request with this Idempotency-Key is still running.",
+    "cursor_lost": "The database has lost the event of the cursor, in a failover or a restore. Read your objects again, and list events with since.",
     "payload_too_large": "The body is too large.",
     "uri_too_long": "The path and query are too long.",
     "unsupported_media_type": "With status 400, the type of the file cannot be sent. Otherwise the body is not JSON, or it is compressed.",

@@ -23,8 +23,11 @@ class Blocks:
     def __init__(self) -> None:
         self._fields: dict[str, str] = {}
 
-    def add(self, line: bytes) -> tuple[str, Mapping[str, Any] | None] | None:
-        """After the last line of a block: its id and its event. The event is None in the block that starts a stream."""
+    def add(self, line: bytes) -> tuple[str, Mapping[str, Any] | None, str | None] | None:
+        """After the last line of a block: its id, its event and the lost event of a reset.
+
+        The event is None in a reset and in the block that starts a stream.
+        """
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         if text:
             name, separator, value = text.partition(": ")
@@ -34,5 +37,7 @@ class Blocks:
         fields, self._fields = self._fields, {}
         if "data" in fields:
             event = json.loads(fields["data"])
-            return str(event["id"]), event
-        return (fields["id"], None) if "id" in fields else None
+            if "cursor" in event:
+                return str(event["cursor"]), None, event.get("lost")
+            return str(event["id"]), event, None
+        return (fields["id"], None, None) if "id" in fields else None

@@ -36,8 +36,11 @@ export class Raw {
   }
 }
 
-/** One server-sent event. `data` is one line, or null to name a position without an event. */
-export type LiveEvent = { id: string; data: string | null }
+/**
+ * One server-sent event. `data` is one line, or null to name a position without an event. `lost` is the reader's last event when the
+ * log does not have it any more, and the reader continues at this position.
+ */
+export type LiveEvent = { id: string; data: string | null; lost?: string | null }
 
 /**
  * A response without an end, as server-sent events (WHATWG HTML, section 9.2). `follow` yields batches and waits for more. It is asked for

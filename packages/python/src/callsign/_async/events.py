@@ -24,17 +24,26 @@ class AsyncEventStream:
         types: str | List[str] | None = None,
         after: str | None = None,
         on_start: Callable[[str], None] | None = None,
+        on_reset: Callable[[str, str], None] | None = None,
     ) -> AsyncIterator[Event]:
-        """Yields events as they arrive, each once and in order, and reconnects after the last one.
+        """Yields events as they arrive, each once and in order except after a reset, and reconnects after the last one.
 
         Without `after` the stream starts with new events, and `on_start` gets the id to use as `after`
-        for the same starting point. Raises ApiError on permanent refusals, such as a revoked key. An
-        event is acknowledged when you ask for the next one.
+        for the same starting point. `on_reset` is called with the last event that you had and the new
+        starting point when the server has lost events in a failover or a restore. The stream continues
+        with everything since then, so that some events may come again. Read your objects again, because
+        those of lost events do not exist any more. Raises ApiError on permanent refusals, such as a
+        revoked key. An event is acknowledged when you ask for the next one.
         """
         failures = 0
         while True:
             try:
-                async for id, event in self._read(agent, types, after):
+                async for id, event, lost in self._read(agent, types, after):
+                    if lost is not None:
+                        if on_reset is not None:
+                            on_reset(lost, id)
+                        after = id
+                        continue
                     if event is None:
                         if after is None and on_start is not None:
                             on_start(id)
@@ -51,7 +60,7 @@ class AsyncEventStream:
 
     async def _read(
         self, agent: str | None, types: str | List[str] | None, after: str | None
-    ) -> AsyncIterator[tuple[str, Event | None]]:
+    ) -> AsyncIterator[tuple[str, Event | None, str | None]]:
         settings = self._connection.settings
         query = query_text({"agent": agent, "types": types, "after": after})
         stream = await self._connection.transport.open(
@@ -67,6 +76,6 @@ class AsyncEventStream:
             async for line in stream.lines():
                 block = blocks.add(line)
                 if block is not None:
-                    yield block[0], cast("Event | None", block[1])
+                    yield block[0], cast("Event | None", block[1]), block[2]
         finally:
             await stream.close()

@@ -882,8 +882,9 @@ class Events(EventStream):
     ) -> ListEventsReply:
         """Returns events, oldest first. Store the id of the last event that you have handled, and
         use it as the `cursor` of the next request, also after the last page. No event is missed
-        or returned twice. Events are kept for 30 days. An agent key gets the events of its
-        agent.
+        or returned twice. Events are kept for 30 days. If the server has lost the event of the
+        cursor in a failover or a restore, the answer is 410 `cursor_lost`: read your objects
+        again, and continue with `since`. An agent key gets the events of its agent.
         """
         return self._connection.request(
             Request[ListEventsReply](

@@ -1,6 +1,7 @@
 // Event streams over WebSocket (RFC 6455). A request for a stream with Upgrade passes the same checks as one without, and becomes a socket at its end.
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { cursorMessage } from '@callsign/contract/events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Log } from '../../core/log.ts'
@@ -134,7 +135,7 @@ class EventSocket {
       for await (const batch of live.follow(signal)) {
         for (const event of batch) {
           if (signal.aborted) return
-          if (!(await this.#write(event.data ?? JSON.stringify({ cursor: event.id })))) return this.close('tooSlow')
+          if (!(await this.#write(event.data ?? JSON.stringify(cursorMessage(event.id, event.lost))))) return this.close('tooSlow')
         }
         if (signal.aborted) return
       }

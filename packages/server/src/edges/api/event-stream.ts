@@ -1,8 +1,9 @@
 // Server-sent events (WHATWG HTML, section 9.2). The response is a stream that buffers only as much as the reader takes next.
 import { Readable } from 'node:stream'
+import { cursorMessage } from '@callsign/contract/events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../../core/log.ts'
-import type { Live } from '../../core/route.ts'
+import type { Live, LiveEvent } from '../../core/route.ts'
 
 /** Proxies close connections that are silent for a minute, and many after 30 seconds. */
 const heartbeatMs = 15_000
@@ -89,7 +90,7 @@ class EventReadable extends Readable {
       for await (const batch of live.follow(signal)) {
         for (const event of batch) {
           if (signal.aborted || !(await this.#wanted())) break
-          this.#isWanted = this.push(event.data === null ? `id: ${event.id}\n\n` : `id: ${event.id}\ndata: ${event.data}\n\n`)
+          this.#isWanted = this.push(blockOf(event))
         }
         if (signal.aborted) break
       }
@@ -116,4 +117,9 @@ class EventReadable extends Readable {
     this.#cut()
     return false
   }
+}
+
+function blockOf({ id, data, lost }: LiveEvent): string {
+  if (data !== null) return `id: ${id}\ndata: ${data}\n\n`
+  return lost ? `event: reset\nid: ${id}\ndata: ${JSON.stringify(cursorMessage(id, lost))}\n\n` : `id: ${id}\n\n`
 }

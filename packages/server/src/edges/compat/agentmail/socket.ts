@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { getCaller } from '@callsign/contract/accounts'
-import { type Event, streamEvents } from '@callsign/contract/events'
+import { type Event, type StreamCursor, streamEvents } from '@callsign/contract/events'
 import { queryText } from '@callsign/contract/query-text'
 import { getThreadById } from '@callsign/contract/threads'
 import type { FastifyInstance } from 'fastify'
@@ -163,6 +163,11 @@ async function* payloadsOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Payloa
   for await (const chunk of stream) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)) as Payload
+    for (const line of lines) {
+      if (!line.startsWith('data: ')) continue
+      const message = JSON.parse(line.slice('data: '.length)) as Payload | StreamCursor
+      // AgentMail has no reset. Its readers get the events since the lost one.
+      if (!('cursor' in message)) yield message
+    }
   }
 }

@@ -45,6 +45,7 @@ const names: Record<ErrorCode, [name: string, status?: number]> = {
   attachment_encrypted: ['validation_error'],
   attachment_not_supported: ['validation_error'],
   attachment_too_complex: ['validation_error'],
+  cursor_lost: ['validation_error', 422],
   payload_too_large: ['validation_error'],
   uri_too_long: ['validation_error'],
   unsupported_media_type: ['validation_error'],

@@ -37,6 +37,10 @@ export function createFollowers(findChanged: (organizationIds: string[], after: 
       head = reached
       for (const follower of followers) if (changed.has(follower.organizationId)) follower.wake()
     },
+    reset() {
+      head = 0
+      for (const follower of followers) follower.wake()
+    },
   }
 
   return {

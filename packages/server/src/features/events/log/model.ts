@@ -5,6 +5,9 @@ import type { Static } from 'typebox'
 import { type Caller, requireScope } from '../../../core/caller.ts'
 import { invalid } from '../../../core/errors.ts'
 
+/** Age at which events are deleted, a day more than that of webhook deliveries. */
+export const keptMs = 31 * 24 * 3_600_000
+
 export type EventRow = {
   id: string
   organization_id: string

@@ -1,23 +1,25 @@
 // Operations on events: lists, streams, waits and payloads.
 
 import { type createSocketToken, socketTokenSeconds } from '@callsign/contract/events'
-import { firstId, isId } from '@callsign/contract/ids'
+import { firstId, isId, timeOfId } from '@callsign/contract/ids'
 import type { ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import { type Authenticate, accessIdOf, type Caller, identityIdsOf } from '../../../core/caller.ts'
 import { inMs, nowMs } from '../../../core/clock.ts'
-import { forbidden, invalid } from '../../../core/errors.ts'
+import { ApiError, forbidden, invalid } from '../../../core/errors.ts'
 import type { Log } from '../../../core/log.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
-import { type Call, Live } from '../../../core/route.ts'
+import { type Call, Live, type LiveEvent } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Keys } from '../../account/keys/operations.ts'
 import { createFollowers, type Follower } from './followers.ts'
+import { createHistory, type Mark, type Start } from './history.ts'
 import {
   type Description,
   type EventRow,
+  keptMs,
   type Payload,
   type PlacedRow,
   readableTypes,
@@ -54,9 +56,9 @@ export interface Events {
   /** Waits for an event of one agent that matches. */
   wait: Wait
   /** Assigns positions to committed events. Reads do so as well, and find less to do after a run of this. */
-  place(): Promise<number>
-  /** Deletes events older than this. */
-  sweep(olderThanMs: number): Promise<number>
+  place(): Promise<unknown>
+  /** Deletes old events. */
+  sweep(): Promise<number>
 }
 
 /** Describes the subjects with these ids. Deleted subjects are missing from the map. */
@@ -83,13 +85,23 @@ type Filters = { agent?: string; types?: string }
 const describedTogetherMax = 32
 const batchMax = 50
 
+const startBlock = ({ id, lost }: Start): LiveEvent => ({ id: id ?? firstId('event', 0), data: null, lost })
+
+const lostCursor = (cursor: string): ApiError =>
+  new ApiError(
+    'cursor_lost',
+    'The database has lost the event of this cursor. Read your objects again, and continue with since=' +
+      `${new Date(timeOfId(cursor)).toISOString()} instead of cursor.`,
+  )
+
 export function createEvents({ db, keys, identities, socketSecret, log }: Parts): Events {
   const loaders = new Map<string, (id: string) => Promise<Description | null>>()
   const commitHooks: CommitHook[] = []
   let approvalUrlOf: ((linkId: string) => string) | null = null
   const followers = createFollowers((organizationIds, after) => store.findChanged(db, organizationIds, after))
-  const waits = createWait(db, positionAfter, () => watch.begin())
-  const watch = createWatch({ place: () => store.placeEvents(db), findUnusableKeys: (ids) => keys.findUnusable(ids), log }, [
+  const history = createHistory(db)
+  const waits = createWait(db, history, () => watch.begin())
+  const watch = createWatch({ place: () => store.placeEvents(db), history, findUnusableKeys: (ids) => keys.findUnusable(ids), log }, [
     followers.watchers,
     waits.watchers,
   ])
@@ -106,39 +118,32 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
     return { organizationId: caller.organizationId, identityIds, types, hasLinks: caller.scopes.has('drafts:approve') }
   }
 
-  /** The position of the reader's last event. A swept event counts as older than all stored ones. */
-  async function positionAfter(organizationId: string, id: string, field: string): Promise<number> {
-    let found = await store.findPosition(db, organizationId, id)
-    if (found?.position === null) {
-      await store.placeEvents(db)
-      found = await store.findPosition(db, organizationId, id)
-    }
-    if (found?.position != null) return found.position
-    const [oldest] = await store.listAfter(db, { organizationId, identityIds: null, types: null }, 0, 1)
-    if (oldest && id > oldest.id) throw invalid(field, 'is not the id of an event of this organization')
-    return 0
-  }
-
-  /** The last event of the reader up to a position. An id older than every event if there is none. */
-  async function lastIdOf({ organizationId, identityIds }: store.EventScope, upTo: number): Promise<string> {
+  /** The last event of the reader up to a position. */
+  async function lastOf({ organizationId, identityIds }: store.EventScope, upTo: number): Promise<Start> {
     const found = identityIds ? await store.findLastOf(db, identityIds, upTo) : await store.findLastOfOrganization(db, organizationId, upTo)
-    return found ?? firstId('event', 0)
+    return { ...(found ?? { id: null, position: 0 }), lost: null }
   }
 
-  /** Yields batches of events after a position. A new reader first gets the id of its starting point. */
-  async function* follow(scope: ReadScope, start: number, isNew: boolean, follower: Follower, signal: AbortSignal) {
+  /** Yields batches of events after a start. A new reader, and one whose last event was lost, first gets the id of its starting point. */
+  async function* follow(scope: ReadScope, start: Start, isNew: boolean, follower: Follower, signal: AbortSignal) {
     const leave = () => follower.leave()
     signal.addEventListener('abort', leave, { once: true })
     try {
+      let mark: Mark = start
       // A client that reconnects before its first event continues from this id and misses none.
-      if (isNew && !signal.aborted) yield [{ id: await lastIdOf(scope, start), data: null }]
-      let position = start
+      if ((isNew || start.lost !== null) && !signal.aborted) yield [startBlock(start)]
       while (!signal.aborted) {
-        const rows: PlacedRow[] = await store.listAfter(db, scope, position, batchMax)
+        const rows: PlacedRow[] = await store.listAfter(db, scope, mark.position, batchMax)
+        if (!(await history.has(mark))) {
+          const next = await history.startAfter(scope.organizationId, mark.id ?? firstId('event', 0))
+          if (next.lost !== null) yield [startBlock(next)]
+          mark = next
+          continue
+        }
         const last = rows.at(-1)
         if (last) {
           yield await Promise.all(rows.map(async (row) => ({ id: row.id, data: JSON.stringify(await payloadOf(row, scope.hasLinks)) })))
-          position = last.position
+          mark = last
         }
         if (rows.length < batchMax && !(await follower.changed())) return
       }
@@ -149,7 +154,11 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
   }
 
   async function startOf(organizationId: string, cursor: string | null, since: string | undefined): Promise<number> {
-    if (cursor !== null) return positionAfter(organizationId, cursor, '/cursor')
+    if (cursor !== null) {
+      const place = await history.findPlace(organizationId, cursor, '/cursor')
+      if (place === null) throw lostCursor(cursor)
+      return place
+    }
     return since === undefined ? 0 : store.findPositionBefore(db, organizationId, new Date(since))
   }
 
@@ -182,7 +191,9 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
       watch.begin()
       try {
         const isNew = lastId === null
-        const start = isNew ? await store.placeEvents(db) : await positionAfter(caller.organizationId, lastId, '/after')
+        const start = isNew
+          ? await lastOf(scope, (await store.placeEvents(db)).position)
+          : await history.startAfter(caller.organizationId, lastId)
         return new Live((signal) => follow(scope, start, isNew, follower, signal))
       } catch (error) {
         follower.leave()
@@ -227,6 +238,6 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
 
     place: () => store.placeEvents(db),
 
-    sweep: (olderThanMs) => store.sweepEvents(db, inMs(-olderThanMs)),
+    sweep: () => store.sweepEvents(db, inMs(-keptMs)),
   }
 }

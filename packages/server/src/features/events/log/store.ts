@@ -10,38 +10,44 @@ const placedMax = 1000
 /** Longer than any transaction that makes an event. */
 const transactionMsMax = 60_000
 
+/** The last position given, and the event that got it. Null before the first one. */
+export type Head = { position: number; id: string | null }
+
 /**
- * Assigns positions to committed events without one, oldest first, and resolves with the last position. Safe on any number of nodes:
- * the row lock on the head serializes them, and each statement takes a new snapshot.
+ * Assigns positions to committed events without one, oldest first, and resolves with the head. Safe on any number of nodes: the row lock
+ * on the head serializes them, and each statement takes a new snapshot.
  */
-export async function placeEvents(db: Database): Promise<number> {
+export async function placeEvents(db: Database): Promise<Head> {
   for (;;) {
-    const { head, isOpen } = await readHead(db)
+    const { isOpen, ...head } = await readHead(db)
     if (!isOpen) return head
     const placed = await db.transact(async (tx) => {
-      const { rows } = await tx.query<{ position: number }>({ name: 'lock-event-head', text: 'SELECT position FROM event_head FOR UPDATE' })
-      const { rowCount } = await tx.query({
+      await tx.query({ name: 'lock-event-head', text: 'SELECT position FROM event_head FOR UPDATE' })
+      const { rows } = await tx.query<{ count: number }>({
         name: 'place-events',
         text: `WITH fresh AS (
-            SELECT id, row_number() OVER (ORDER BY id) AS number FROM (SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${placedMax}) AS unplaced)
-          UPDATE events e SET position = $1::bigint + fresh.number FROM fresh WHERE e.id = fresh.id`,
-        values: [rows[0]?.position],
+            SELECT id, row_number() OVER (ORDER BY id) AS number FROM (SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${placedMax}) AS unplaced),
+          placed AS (
+            UPDATE events e SET position = h.position + fresh.number FROM fresh, event_head h WHERE e.id = fresh.id RETURNING e.id)
+          UPDATE event_head h SET position = h.position + p.count, event_id = p.last
+          FROM (SELECT count(*) AS count, max(id) AS last FROM placed) p WHERE p.count > 0 RETURNING p.count`,
       })
-      if (rowCount > 0)
-        await tx.query({ name: 'move-event-head', text: 'UPDATE event_head SET position = position + $1::bigint', values: [rowCount] })
-      return rowCount
+      return rows[0]?.count ?? 0
     })
     // Stops after one partial batch. Under load, a loop until no event is left would not end.
-    if (placed < placedMax) return (await readHead(db)).head
+    if (placed < placedMax) {
+      const { position, id } = await readHead(db)
+      return { position, id }
+    }
   }
 }
 
-async function readHead(sql: Sql): Promise<{ head: number; isOpen: boolean }> {
-  const { rows } = await sql.query<{ head: number; is_open: boolean }>({
+async function readHead(sql: Sql): Promise<Head & { isOpen: boolean }> {
+  const { rows } = await sql.query<{ position: number; event_id: string | null; is_open: boolean }>({
     name: 'read-event-head',
-    text: 'SELECT position AS head, EXISTS (SELECT 1 FROM events WHERE position IS NULL) AS is_open FROM event_head',
+    text: 'SELECT position, event_id, EXISTS (SELECT 1 FROM events WHERE position IS NULL) AS is_open FROM event_head',
   })
-  return { head: rows[0]?.head ?? 0, isOpen: rows[0]?.is_open ?? false }
+  return { position: rows[0]?.position ?? 0, id: rows[0]?.event_id ?? null, isOpen: rows[0]?.is_open ?? false }
 }
 
 /** The organizations among these with an event after the position. */
@@ -77,14 +83,27 @@ export async function listAfter(sql: Sql, scope: EventScope, after: number, limi
   return rows
 }
 
-/** The position of an event. Null when the organization does not have the event. `position` is null before one is assigned. */
-export async function findPosition(sql: Sql, organizationId: string, id: string): Promise<{ position: number | null } | null> {
-  const { rows } = await sql.query<{ position: number | null }>({
-    name: 'find-event-position',
-    text: 'SELECT position FROM events WHERE organization_id = $1 AND id = $2',
-    values: [organizationId, id],
+/** An event in the log. `position` is null before one is assigned. */
+export type Entry = { organization_id: string; position: number | null }
+
+/** Finds these events in the log, of any organization. */
+export async function findEntries(sql: Sql, ids: string[]): Promise<Map<string, Entry>> {
+  const { rows } = await sql.query<Entry & { id: string }>({
+    name: 'find-event-entries',
+    text: 'SELECT id, organization_id, position FROM events WHERE id = ANY($1)',
+    values: [ids],
   })
-  return rows[0] ?? null
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The id of the oldest event of an organization, or null. */
+export async function findOldest(sql: Sql, organizationId: string): Promise<string | null> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'find-oldest-event',
+    text: 'SELECT id FROM events WHERE organization_id = $1 ORDER BY id LIMIT 1',
+    values: [organizationId],
+  })
+  return rows[0]?.id ?? null
 }
 
 const brief = 'id, position, identity_id, type, subject_id, created_at'
@@ -118,25 +137,25 @@ export async function listBriefs(sql: Sql, identityId: string, types: string[], 
 }
 
 /** The last event of these agents up to a position. */
-export async function findLastOf(sql: Sql, identityIds: string[], upTo: number): Promise<string | null> {
-  const { rows } = await sql.query<{ id: string }>({
+export async function findLastOf(sql: Sql, identityIds: string[], upTo: number): Promise<Head | null> {
+  const { rows } = await sql.query<Head>({
     name: 'find-last-event-of',
-    text: `SELECT e.id FROM unnest($1::text[]) AS one (id) CROSS JOIN LATERAL (
+    text: `SELECT e.id, e.position FROM unnest($1::text[]) AS one (id) CROSS JOIN LATERAL (
         SELECT id, position FROM events WHERE identity_id = one.id AND position <= $2 ORDER BY position DESC LIMIT 1) e
       ORDER BY e.position DESC LIMIT 1`,
     values: [identityIds, upTo],
   })
-  return rows[0]?.id ?? null
+  return rows[0] ?? null
 }
 
 /** The last event of an organization up to a position. */
-export async function findLastOfOrganization(sql: Sql, organizationId: string, upTo: number): Promise<string | null> {
-  const { rows } = await sql.query<{ id: string }>({
+export async function findLastOfOrganization(sql: Sql, organizationId: string, upTo: number): Promise<Head | null> {
+  const { rows } = await sql.query<Head>({
     name: 'find-last-event-of-organization',
-    text: 'SELECT id FROM events WHERE organization_id = $1 AND position <= $2 ORDER BY position DESC LIMIT 1',
+    text: 'SELECT id, position FROM events WHERE organization_id = $1 AND position <= $2 ORDER BY position DESC LIMIT 1',
     values: [organizationId, upTo],
   })
-  return rows[0]?.id ?? null
+  return rows[0] ?? null
 }
 
 /**

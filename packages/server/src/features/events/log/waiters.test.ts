@@ -1,7 +1,7 @@
 // Waiters get their own agent's events. Events between joining and beginning are not missed, and leaving frees a place.
 import { expect, test } from 'vitest'
 import type { EventBrief } from './model.ts'
-import { createWaiters } from './waiters.ts'
+import { createWaiters, type Waiter } from './waiters.ts'
 
 const brief = (position: number, identity = 'ident_1', type = 'email.received'): EventBrief => ({
   id: `evt_${position}`,
@@ -11,6 +11,12 @@ const brief = (position: number, identity = 'ident_1', type = 'email.received'):
   position,
   created_at: new Date(0),
 })
+
+/** The positions of the next events, or the other answer. */
+const positionsOf = async (waiter: Waiter) => {
+  const next = await waiter.next()
+  return Array.isArray(next) ? next.map(({ position }) => position) : next
+}
 
 /** Waiters over these events. `reads` records the queries. */
 function waitersOver(events: EventBrief[]) {
@@ -29,9 +35,9 @@ test('one read gives each event to the waiters for its agent and type', async ()
   const [one, two, texts] = [join(), join('ident_2'), join('ident_1', 'key_1', ['sms.received'])]
   waiters.beginAt(0)
   await waiters.watchers.look(4)
-  expect((await one.next())?.map((event) => event.position)).toEqual([1, 4])
-  expect((await two.next())?.map((event) => event.position)).toEqual([2])
-  expect((await texts.next())?.map((event) => event.position)).toEqual([3])
+  expect(await positionsOf(one)).toEqual([1, 4])
+  expect(await positionsOf(two)).toEqual([2])
+  expect(await positionsOf(texts)).toEqual([3])
   expect(reads).toEqual([[0, 4]])
 })
 
@@ -46,7 +52,7 @@ test('without a started waiter nothing is read, and a waiter that begins further
   // It read the place before the other did.
   waiters.beginAt(4)
   await waiters.watchers.look(7)
-  expect(new Set((await late.next())?.map((event) => event.position))).toEqual(new Set([5, 6, 7]))
+  expect(new Set((await positionsOf(late)) as number[])).toEqual(new Set([5, 6, 7]))
 })
 
 test('events beyond one read are all delivered', async () => {
@@ -70,6 +76,21 @@ test('events before the end come first, then the end, and a revoked key ends the
   const waiting = two.next()
   waiters.watchers.refuse(new Set(['key_2']))
   await expect(waiting).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
+})
+
+test('after a reset, every waiter begins again, and nothing of the old positions is delivered', async () => {
+  const events = [brief(1)]
+  const { waiters, join } = waitersOver(events)
+  const [one, two] = [join(), join('ident_2')]
+  waiters.beginAt(0)
+  await waiters.watchers.look(1)
+  const waiting = positionsOf(two)
+  waiters.watchers.reset()
+  expect([await positionsOf(one), await waiting, waiters.handedOut()]).toEqual(['reset', 'reset', null])
+  waiters.beginAt(0)
+  events[0] = brief(1, 'ident_2')
+  await waiters.watchers.look(1)
+  expect(await positionsOf(two)).toEqual([1])
 })
 
 test('a key waits at most a thousand times, and leaving twice frees one place', () => {

@@ -4,8 +4,11 @@ import type { EventBrief } from './model.ts'
 import type { Watchers } from './watch.ts'
 
 export type Waiter = {
-  /** The next events, oldest first, possibly with repetitions. Null when the wait is over. Rejects with 401 when the key was revoked. */
-  next: () => Promise<EventBrief[] | null>
+  /**
+   * The next events, oldest first, possibly with repetitions. Null when the wait is over. `reset` when the wait must find its place again.
+   * Rejects with 401 when the key was revoked.
+   */
+  next: () => Promise<EventBrief[] | 'reset' | null>
   /** Ends the wait after the events received so far. */
   end: () => void
   leave: () => void
@@ -18,6 +21,7 @@ type Entry = {
   types: ReadonlySet<string>
   came: EventBrief[]
   state: 'waiting' | 'over' | 'refused'
+  isReset: boolean
   wake: () => void
 }
 
@@ -61,6 +65,13 @@ export function createWaiters(findNew: FindNew) {
     refuse(keyIds) {
       for (const entry of everyone()) if (keyIds.has(entry.keyId)) finish(entry, 'refused')
     },
+    reset() {
+      seen = null
+      for (const entry of everyone()) {
+        entry.isReset = true
+        entry.wake()
+      }
+    },
     async look(reached) {
       while (seen !== null && seen < reached) {
         const from: number = seen
@@ -90,18 +101,23 @@ export function createWaiters(findNew: FindNew) {
         throw new ApiError('rate_limited', `At most ${waitersOfKeyMax} waits per key may be open. Retry when one has ended.`, {
           headers: { 'Retry-After': '5' },
         })
-      const entry: Entry = { ...whose, types: new Set(whose.types), came: [], state: 'waiting', wake: () => {} }
+      const entry: Entry = { ...whose, types: new Set(whose.types), came: [], state: 'waiting', isReset: false, wake: () => {} }
       ofKey.set(whose.keyId, already + 1)
       const entries = byIdentity.get(whose.identityId) ?? new Set()
       byIdentity.set(whose.identityId, entries.add(entry))
       count++
       return {
         async next() {
-          if (entry.came.length === 0 && entry.state === 'waiting')
+          if (entry.came.length === 0 && !entry.isReset && entry.state === 'waiting')
             await new Promise<void>((resolve) => {
               entry.wake = resolve
             })
           if (entry.state === 'refused') throw refused()
+          if (entry.isReset) {
+            entry.isReset = false
+            entry.came = []
+            return 'reset'
+          }
           return entry.came.length > 0 ? entry.came.splice(0) : null
         },
         end: () => finish(entry, 'over'),

@@ -1,5 +1,6 @@
 // Watches for events and revoked keys for all streams and waits of this process, with a fixed number of queries per tick.
 import type { Log } from '../../../core/log.ts'
+import type { History, Mark } from './history.ts'
 
 /** A group of streams or waits. */
 export type Watchers = {
@@ -9,11 +10,14 @@ export type Watchers = {
   refuse: (keyIds: Set<string>) => void
   /** Reads events up to this position. */
   look: (reached: number) => Promise<void>
+  /** Forgets every position, because positions may have been given again. Each member finds its place by its last event. */
+  reset: () => void
 }
 
 type Parts = {
   /** Assigns positions to committed events and resolves with the last one. */
-  place: () => Promise<number>
+  place: () => Promise<Mark>
+  history: Pick<History, 'has'>
   findUnusableKeys: (keyIds: string[]) => Promise<Set<string>>
   log: Log
 }
@@ -23,7 +27,8 @@ const watchMs = 400
 /** Commits within this time share one read. */
 const gatherMs = 10
 
-export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Watchers[]) {
+export function createWatch({ place, history, findUnusableKeys, log }: Parts, groups: Watchers[]) {
+  let head: Mark | null = null
   let timer: NodeJS.Timeout | null = null
   let isWatching = false
   let isPollingSoon = false
@@ -52,7 +57,9 @@ export function createWatch({ place, findUnusableKeys, log }: Parts, groups: Wat
 
   async function look(): Promise<void> {
     const reached = await place()
-    await Promise.all(groups.filter((group) => group.count() > 0).map((group) => group.look(reached)))
+    if (head !== null && head.id !== reached.id && !(await history.has(head))) for (const group of groups) group.reset()
+    head = reached
+    await Promise.all(groups.filter((group) => group.count() > 0).map((group) => group.look(reached.position)))
   }
 
   async function refuseUnusable(): Promise<void> {

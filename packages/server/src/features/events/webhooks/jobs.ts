@@ -279,7 +279,7 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
     /** Deletes old deliveries, then old events, so that no delivery loses its event. */
     async sweep(): Promise<void> {
       await deliveryStore.sweepDeliveries(db, new Date(nowMs() - retentionMs))
-      await events.sweep(retentionMs + 24 * 3_600_000)
+      await events.sweep()
     },
   }
 }
