@@ -110,6 +110,19 @@ export const listKeys = operation({
   reply: page(Key),
 })
 
+export const updateKey = operation({
+  id: 'updateKey',
+  method: 'PATCH',
+  path: '/api/v1/keys/{id}',
+  summary: 'Renames a key. Its access cannot change: create another key instead.',
+  tag: 'Keys',
+  scopes: ['keys:write'],
+  params: strict({ id: id('key') }),
+  body: strict({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
+  status: 200,
+  reply: Key,
+})
+
 export const revokeKey = operation({
   id: 'revokeKey',
   method: 'DELETE',

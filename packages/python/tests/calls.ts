@@ -36,6 +36,7 @@ export const calls: Call[] = [
 
   { call: 'keys.create', args: { name: 'Agent key', type: 'agent', agent_handle: 'sales' }, save: { key: 'id' } },
   { call: 'keys.list' },
+  { call: 'keys.update', path: ['$key'], args: { name: 'Renamed key' } },
   { call: 'keys.revoke', path: ['$key'] },
   { call: 'audit.list', args: { limit: 2 } },
   { call: 'usage.list', args: { by: 'agent', start_date: '2020-01-01', end_date: '2020-01-31' } },

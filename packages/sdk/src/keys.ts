@@ -1,5 +1,5 @@
-// Creates, lists and revokes API keys.
-import type { createKey, listKeys, revokeKey } from '@callsign/contract/keys'
+// Creates, lists, renames and revokes API keys.
+import type { createKey, listKeys, revokeKey, updateKey } from '@callsign/contract/keys'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
 
@@ -20,6 +20,11 @@ export class Keys {
 
   list(query?: QueryOf<typeof listKeys>, options?: RequestOptions): Promise<KeyPage> {
     return this.#connection.request({ method: 'GET', path: '/keys', query, options })
+  }
+
+  /** Renames a key. */
+  update(id: string, body: BodyOf<typeof updateKey>, options?: RequestOptions): Promise<Key> {
+    return this.#connection.request({ method: 'PATCH', path: path`/keys/${id}`, body, options })
   }
 
   /** Revokes a key. The next request with it is rejected. */

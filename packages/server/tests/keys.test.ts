@@ -274,6 +274,21 @@ describe('an agent-scoped key', () => {
   })
 })
 
+describe('PATCH /keys/{id}', () => {
+  test('renames a key of the own organization, and nothing else of it', async () => {
+    const { body } = await createKey({ name: 'Old', type: 'agent', agent_handle: 'one' })
+    const { key: _key, ...made } = body
+    expect(await harness.expectApi(200, 'PATCH', `/keys/${body.id}`, { body: { name: 'New' } })).toEqual({ ...made, name: 'New' })
+    expect((await harness.expectApi(200, 'GET', '/me', { key: body.key })).key.name).toBe('New')
+    const { data } = await harness.expectApi(200, 'GET', '/audit?limit=1')
+    expect(data).toMatchObject([{ action: 'key.updated', target_id: body.id, details: { name: 'New' } }])
+    const other = { key: harness.otherOrganization.key, body: { name: 'Taken' } }
+    expect((await harness.api('PATCH', `/keys/${body.id}`, other)).status).toBe(404)
+    expect((await harness.api('PATCH', `/keys/${body.id}`, { body: { name: 'New', scopes: [] } })).status).toBe(400)
+    expect((await harness.api('PATCH', `/keys/${body.id}`, { key: body.key, body: { name: 'Mine' } })).status).toBe(403)
+  })
+})
+
 describe('GET /audit', () => {
   test('creation and revocation of keys are there, newest first, with their actor', async () => {
     const { id } = (await createKey({ name: 'Audited', type: 'organization' })).body

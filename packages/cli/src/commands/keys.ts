@@ -1,4 +1,4 @@
-// keys list|create|revoke.
+// keys list|create|rename|revoke.
 import { type Scope, type ScopePreset, scopePresets, scopes } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, several, text } from '../command.ts'
 import { table } from '../output.ts'
@@ -83,6 +83,18 @@ export const keyCommands: Command[] = [
       })
       output.result(key, () => key.key)
       if (!output.isJson) output.note(`Store the key ${key.id} "${key.name}" now. It is not shown again.`)
+      return 0
+    },
+  },
+  {
+    words: 'keys rename',
+    takes: 'ID NAME',
+    about: 'Renames a key.',
+    example: "callsign keys rename key_01jq8 'Reader of Ada'",
+    operations: ['updateKey'],
+    async run({ client, output }, _values, [id = '', name = '']) {
+      const key = await (await client()).keys.update(id, { name })
+      output.result(key, () => `${id} is named "${key.name}".`)
       return 0
     },
   },

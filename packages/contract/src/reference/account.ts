@@ -160,6 +160,15 @@ export const accountDetails: Record<string, OperationDetails> = {
     sdk: 'const page = await callsign.keys.list($query)',
     cli: 'callsign keys list --limit 20',
   },
+  updateKey: {
+    description: 'Changes the name of a key, which lists and the audit log show. Revoked keys and connected apps can be renamed too.',
+    keys: 'organization',
+    params: { id: sampleId('key') },
+    body: { name: 'Sales in staging' },
+    reply: { name: 'Sales in staging' },
+    sdk: 'const key = await callsign.keys.update($id, $body)',
+    cli: `callsign keys rename ${sampleId('key')} 'Sales in staging'`,
+  },
   revokeKey: {
     description:
       'Revokes a key. The next request with it is rejected with 401, and its open tunnels and event streams are closed within a second. Revoking a key again returns the time of the first revocation.',

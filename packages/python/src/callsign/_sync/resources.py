@@ -1312,6 +1312,29 @@ class Keys:
             )
         )
 
+    def update(
+        self,
+        id: str,
+        *,
+        name: str,
+        request_timeout: float | None = None,
+    ) -> Key:
+        """Changes the name of a key, which lists and the audit log show. Revoked keys and
+        connected apps can be renamed too.
+        """
+        return self._connection.request(
+            Request[Key](
+                "PATCH",
+                f"/keys/{segment(id)}",
+                body=given(
+                    {
+                        "name": name,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
 
 class Mail:
     def __init__(self, connection: Connection) -> None:

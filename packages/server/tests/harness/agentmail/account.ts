@@ -104,6 +104,17 @@ const keyChecks = (keysOf: (api: Api, address: string) => Api): Scoped => ({
     expect((await keys.list({ limit: 1 })).apiKeys[0].apiKeyId).toBe(made[0].apiKeyId)
   },
 
+  async update(context, api) {
+    const { address } = await context.createInbox()
+    const keys = keysOf(api, address)
+    const { apiKeyId } = await keys.create({ name: 'Old' })
+    expect(await keys.update(apiKeyId, { name: 'New' })).toMatchObject({ apiKeyId, name: 'New' })
+    const { data } = await context.harness.expectApi(200, 'GET', '/keys')
+    expect(data.find(({ id }: { id: string }) => id === apiKeyId).name).toBe('New')
+    await expect(keys.update(apiKeyId, { permissions: { messageRead: true } })).rejects.toMatchObject({ statusCode: 501 })
+    await expect(keys.update('key_unknown', { name: 'New' })).rejects.toMatchObject({ statusCode: 404 })
+  },
+
   async delete(context, api) {
     const { address } = await context.createInbox()
     const keys = keysOf(api, address)

@@ -1,5 +1,5 @@
 // API keys. Permissions are our scopes. A set of permissions that no set of scopes grants exactly is refused.
-import { createKey, type Key, listKeys, revokeKey } from '@callsign/contract/keys'
+import { createKey, type Key, listKeys, revokeKey, updateKey } from '@callsign/contract/keys'
 import type { ReplyOf } from '@callsign/contract/operation'
 import { effectiveScopes, type Scope } from '@callsign/contract/scopes'
 import type { Static } from 'typebox'
@@ -16,6 +16,7 @@ import {
   parameter,
   present,
   queryValue,
+  requiredText,
   wrongValue,
 } from './route.ts'
 
@@ -171,8 +172,11 @@ export const keyRoutes: AgentMailRoute[] = (['', '/inboxes/:inbox_id'] as const)
       method: 'PATCH',
       path: `${path}/:api_key_id`,
       isInPod,
-      async run() {
-        throw notOffered('A change of an API key')
+      async run(request) {
+        if (request.body.permissions !== undefined) throw notOffered('A change of the `permissions` of an API key')
+        const key = await find(request)
+        const renamed = await request.call(updateKey, { params: { id: key.id }, body: { name: requiredText(request, 'name') } })
+        return toKey(renamed, await inboxesOf(request, [renamed]))
       },
     },
     {

@@ -1,6 +1,7 @@
 // API keys.
-import { createKey, listKeys, revokeKey } from '@callsign/contract/keys'
-import { isGiven, notOffered, pageOf, ResendFailure, type ResendRoute, textField } from './route.ts'
+import { createKey, listKeys, revokeKey, updateKey } from '@callsign/contract/keys'
+import { listFiltered } from './pages.ts'
+import { isGiven, notOffered, ResendFailure, type ResendRoute, textField } from './route.ts'
 
 /** A key for sending may also look up mailboxes, since `from` names an address. */
 const sendingScopes = ['mail:send', 'drafts:write', 'identities:read'] as const
@@ -23,22 +24,28 @@ export const keyRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: '/api-keys',
-    async run(request) {
-      const { data, has_more } = await request.call(listKeys, { query: pageOf(request) })
-      const live = data.filter(({ revoked_at }) => revoked_at === null)
-      return {
-        object: 'list',
-        has_more,
-        data: live.map(({ id, name, created_at, last_used_at }) => ({ id, name, created_at, last_used_at })),
-      }
+    run: (request) =>
+      listFiltered(
+        request,
+        (query) => request.call(listKeys, { query }),
+        ({ revoked_at }) => revoked_at === null,
+        ({ id, name, created_at, last_used_at }) => ({ id, name, created_at, last_used_at }),
+      ),
+  },
+  {
+    method: 'PATCH',
+    path: '/api-keys/:id',
+    async run({ params, body, call }) {
+      const { id } = await call(updateKey, { params: { id: params.id as string }, body: { name: textField(body, 'name') } })
+      return { object: 'api_key', id }
     },
   },
   {
     method: 'DELETE',
     path: '/api-keys/:id',
     async run({ params, call }) {
-      await call(revokeKey, { params: { id: params.id as string } })
-      return {}
+      const { id, deleted } = await call(revokeKey, { params: { id: params.id as string } })
+      return { object: 'api_key', id, deleted }
     },
   },
 ]

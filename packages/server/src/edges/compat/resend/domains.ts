@@ -2,6 +2,7 @@
 import type { Domain } from '@callsign/contract/domains'
 import { createDomain, deleteDomain, getDomain, listDomains, verifyDomain } from '@callsign/contract/domains'
 import type { Static } from 'typebox'
+import { listPage } from './pages.ts'
 import { notOffered, type ResendRequest, type ResendRoute, textField } from './route.ts'
 
 const recordStatuses = { pending: 'not_started', valid: 'verified', failed: 'failed' } as const
@@ -38,6 +39,34 @@ const shown = (domain: Static<typeof Domain>) => ({ object: 'domain', ...domainW
 
 const idOf = ({ params }: ResendRequest): { domain_id: string } => ({ domain_id: params.id as string })
 
+/** Our list of domains has one page. */
+async function listFrom({ call }: ResendRequest, { cursor, limit }: { cursor?: string; limit: number }) {
+  const { data } = await call(listDomains)
+  const start = cursor === undefined ? 0 : data.findIndex(({ id }) => id === cursor) + 1
+  return { data: data.slice(start, start + limit), next_cursor: data.length > start + limit ? (data[start + limit - 1]?.id ?? null) : null }
+}
+
+/** A claim that could not be proved yet can be proved later. */
+const claimStatuses = { pending: 'pending', verified: 'completed', failed: 'pending' } as const
+
+/** Registering a domain claims its name, and its DNS records prove the claim. A claim has the id of its domain and does not expire. */
+function toClaim({ id, domain, status, dns_records: records, created_at }: Static<typeof Domain>) {
+  const proof = records.find(({ purpose }) => purpose === 'ownership') ?? records.find(({ type }) => type === 'TXT')
+  return {
+    object: 'domain_claim',
+    id,
+    name: domain,
+    status: claimStatuses[status],
+    domain_id: id,
+    region: null,
+    record: { type: 'TXT', name: proof?.name ?? domain, value: proof?.value ?? '', ttl: 'Auto' },
+    blocked_reason: null,
+    failure_reason: null,
+    created_at,
+    expires_at: null,
+  }
+}
+
 export const domainRoutes: ResendRoute[] = [
   {
     method: 'POST',
@@ -48,12 +77,28 @@ export const domainRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: '/domains',
-    run: async ({ call }) => ({ object: 'list', has_more: false, data: (await call(listDomains)).data.map(domainFields) }),
+    run: (request) => listPage(request, (page) => listFrom(request, page), domainFields),
   },
   {
     method: 'GET',
     path: '/domains/:id',
     run: async (request) => shown((await request.call(getDomain, { params: idOf(request) })).data),
+  },
+  {
+    method: 'POST',
+    path: '/domains/claim',
+    status: 201,
+    run: async ({ body, call }) => toClaim((await call(createDomain, { body: { domain: textField(body, 'name') } })).data),
+  },
+  {
+    method: 'GET',
+    path: '/domains/:id/claim',
+    run: async (request) => toClaim((await request.call(getDomain, { params: idOf(request) })).data),
+  },
+  {
+    method: 'POST',
+    path: '/domains/:id/claim/verify',
+    run: async (request) => toClaim((await request.call(verifyDomain, { params: idOf(request) })).data),
   },
   {
     method: 'POST',

@@ -1,15 +1,15 @@
 // Drafts of an inbox.
 import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
-import { createDraft, type Draft, deleteDraft, getDraft, listDrafts, sendDraft, updateDraft } from '@callsign/contract/drafts'
+import { listAllDrafts } from '@callsign/contract/draft-lists'
+import { createDraft, type Draft, deleteDraft, getDraft, sendDraft, updateDraft } from '@callsign/contract/drafts'
 import type { Static } from 'typebox'
 import { attachmentsOf, contentsOf } from './composition.ts'
 import { inboxOf } from './inboxes.ts'
-import { isGiven, pageOf, type ResendRequest, type ResendRoute } from './route.ts'
+import { listPage } from './pages.ts'
+import { isGiven, type ResendRequest, type ResendRoute } from './route.ts'
 
 type View = Static<typeof Draft>
 type Fields = Record<string, unknown>
-
-const draftsMax = 100
 
 const toItem = (draft: View) => ({
   id: draft.id,
@@ -45,24 +45,12 @@ const fieldsOf = (body: Fields, isNullKept: boolean): Fields =>
     names.flatMap((name) => (body[name] === undefined || (body[name] === null && !isNullKept) ? [] : [[name, body[name]]])),
   )
 
-/** Pages go on behind a draft, and our list counts from the newest one. */
-async function list(request: ResendRequest): Promise<unknown> {
-  const { limit = 20, cursor } = pageOf(request)
-  const params = inboxOf(request)
-  let offset = 0
-  for (let isFound = cursor === undefined; !isFound; ) {
-    const { drafts, count } = await request.call(listDrafts, { params, query: { limit: draftsMax, offset } })
-    const place = drafts.findIndex(({ id }) => id === cursor)
-    isFound = place >= 0 || drafts.length === 0 || offset + drafts.length >= count
-    offset += place >= 0 ? place + 1 : drafts.length
-  }
-  const { drafts, count } = await request.call(listDrafts, { params, query: { limit, offset } })
-  return {
-    object: 'list',
-    has_more: offset + drafts.length < count,
-    data: drafts.map((draft) => ({ ...toItem(draft), snippet: draft.snippet })),
-  }
-}
+const list = (request: ResendRequest) =>
+  listPage(
+    request,
+    (page) => request.call(listAllDrafts, { query: { ...page, agent: inboxOf(request).email_address } }),
+    (draft) => ({ ...toItem(draft), snippet: draft.snippet }),
+  )
 
 async function update(request: ResendRequest): Promise<unknown> {
   const fields = request.body as Fields

@@ -9,7 +9,9 @@ import type { ApiCall } from '../api-calls.ts'
 import { type Composition, compositionOf, isObject, senderOf } from './composition.ts'
 import { toAttachment, toEmail, toReceived, toReceivedItem, toSentItem } from './email-fields.ts'
 import { byAuthor } from './errors.ts'
-import { isGiven, notOffered, pageOf, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
+import { showMetrics } from './metrics.ts'
+import { listPage } from './pages.ts'
+import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
 import { cancel, findScheduled, reschedule, schedule } from './scheduled.ts'
 import { withTemplate } from './templates.ts'
 
@@ -33,13 +35,7 @@ export const emailRoutes: ResendRoute[] = [
   },
   { method: 'POST', path: '/emails/batch', bodyBytesMax: attachmentBodyBytesMax, run: sendAll },
   // Named before the ids of emails.
-  {
-    method: 'GET',
-    path: '/emails/metrics',
-    async run() {
-      throw notOffered('GET /emails/metrics')
-    },
-  },
+  { method: 'GET', path: '/emails/metrics', run: showMetrics },
   { method: 'GET', path: '/emails', run: (request) => list(request, 'outbound', toSentItem) },
   { method: 'GET', path: '/emails/receiving', run: (request) => list(request, 'inbound', toReceivedItem) },
   { method: 'GET', path: '/emails/:id', run: show },
@@ -96,9 +92,12 @@ async function agentsOf(call: ApiCall, compositions: Composition[]): Promise<Map
 }
 
 /** One page of the emails of every mailbox that the key can access. */
-async function list<T>(request: ResendRequest, direction: 'inbound' | 'outbound', view: (item: Item) => T): Promise<unknown> {
-  const { messages, next_cursor } = await request.call(listMail, { query: { limit: 20, ...pageOf(request), direction } })
-  return { object: 'list', has_more: next_cursor !== null, data: messages.map(view) }
+function list<T>(request: ResendRequest, direction: 'inbound' | 'outbound', view: (item: Item) => T): Promise<unknown> {
+  const listOwn = async (page: { limit: number }) => {
+    const { messages, next_cursor } = await request.call(listMail, { query: { ...page, direction } })
+    return { data: messages, next_cursor }
+  }
+  return listPage(request, listOwn, view)
 }
 
 /** An email that was sent, is scheduled, or was scheduled and sent. */

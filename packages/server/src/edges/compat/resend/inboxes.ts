@@ -12,7 +12,8 @@ import {
 import { listThreads } from '@callsign/contract/threads'
 import type { Static } from 'typebox'
 import { type ApiCall, CallFailure } from '../api-calls.ts'
-import { isGiven, notOffered, pageOf, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
+import { listPage } from './pages.ts'
+import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
 
 type Agent = Static<typeof Identity>
 
@@ -83,14 +84,12 @@ export const inboxRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: '/inboxes',
-    async run(request) {
-      const { data, has_more, next_cursor } = await request.call(listIdentities, { query: { limit: 20, ...(await cursorOf(request)) } })
-      return {
-        object: 'list',
-        has_more: has_more && next_cursor !== null,
-        data: await Promise.all(data.map((one) => toInbox(request.call, one))),
-      }
-    },
+    run: async (request) =>
+      listPage(
+        { ...request, query: { ...request.query, ...(await positionOf(request)) } },
+        (query) => request.call(listIdentities, { query }),
+        (agent) => toInbox(request.call, agent),
+      ),
   },
   {
     method: 'GET',
@@ -125,10 +124,12 @@ export const inboxRoutes: ResendRoute[] = [
   },
 ]
 
-/** The list of identities has ids of identities as cursors, and a page of Resend goes on behind an inbox. */
-async function cursorOf(request: ResendRequest): Promise<{ limit?: number; cursor?: string }> {
-  const { cursor, ...page } = pageOf(request)
-  if (cursor === undefined) return page
-  const { agent_identity_id } = await request.call(getMailbox, { params: { email_address: cursor } })
-  return { ...page, cursor: agent_identity_id }
+/** The list of identities has ids of identities as positions, and a page of Resend is next to an inbox. */
+async function positionOf({ query, call }: ResendRequest): Promise<Record<string, string>> {
+  const position: Record<string, string> = {}
+  for (const name of ['after', 'before'] as const) {
+    const email_address = query[name]
+    if (email_address !== undefined) position[name] = (await call(getMailbox, { params: { email_address } })).agent_identity_id
+  }
+  return position
 }

@@ -8,10 +8,13 @@ import { draftRoutes } from './drafts.ts'
 import { emailRoutes } from './emails.ts'
 import { translated } from './errors.ts'
 import { inboxRoutes } from './inboxes.ts'
+import { logRoutes } from './logs.ts'
+import { grantRoutes } from './oauth-grants.ts'
 import { ResendFailure, type ResendRoute } from './route.ts'
 import { suppressionRoutes } from './suppressions.ts'
 import { templateRoutes } from './templates.ts'
 import { threadRoutes } from './threads.ts'
+import { usageRoutes } from './usage.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export const resendPath = '/compat/resend'
@@ -28,6 +31,9 @@ export const resendRoutes: readonly ResendRoute[] = [
   ...inboxRoutes,
   ...threadRoutes,
   ...draftRoutes,
+  ...logRoutes,
+  ...grantRoutes,
+  ...usageRoutes,
 ]
 
 type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }

@@ -19,15 +19,6 @@ export type ResendRoute = {
   run(request: ResendRequest): Promise<unknown>
 }
 
-/** Resend pages with the id of the last item, as our lists do. `before` walks backwards, which they do not. */
-export function pageOf({ query }: ResendRequest): { limit?: number; cursor?: string } {
-  if (query.before !== undefined) throw new ResendFailure(422, 'invalid_parameter', '`before` is not offered by Callsign. Use `after`.')
-  const limit = query.limit === undefined ? undefined : Number(query.limit)
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100))
-    throw new ResendFailure(422, 'validation_error', '`limit` must be a whole number from 1 to 100.')
-  return { ...(limit !== undefined && { limit }), ...(query.after !== undefined && { cursor: query.after }) }
-}
-
 /** An error in the words of Resend's API. */
 export class ResendFailure extends Error {
   readonly statusCode: number

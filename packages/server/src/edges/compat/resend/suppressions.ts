@@ -3,7 +3,8 @@ import type { Suppression } from '@callsign/contract/suppressions'
 import { createSuppression, deleteSuppression, listSuppressions } from '@callsign/contract/suppressions'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../api-calls.ts'
-import { listField, pageOf, ResendFailure, type ResendRoute, textField } from './route.ts'
+import { listPage } from './pages.ts'
+import { listField, ResendFailure, type ResendRoute, textField } from './route.ts'
 
 const toSuppression = ({ id, email_address, source, message_id, created_at }: Static<typeof Suppression>) => ({
   id,
@@ -42,11 +43,10 @@ export const suppressionRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: '/suppressions',
-    async run(request) {
+    run(request) {
       const { origin } = request.query
       const source = origin === 'bounce' || origin === 'complaint' || origin === 'manual' ? ({ source: origin } as const) : {}
-      const { data, has_more } = await request.call(listSuppressions, { query: { ...pageOf(request), ...source } })
-      return { object: 'list', has_more, data: data.map(toSuppression) }
+      return listPage(request, (page) => request.call(listSuppressions, { query: { ...page, ...source } }), toSuppression)
     },
   },
   {

@@ -13,7 +13,8 @@ import {
 import type { Static } from 'typebox'
 import type { ApiCall } from '../api-calls.ts'
 import { isObject } from './composition.ts'
-import { isGiven, pageOf, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
+import { listPage } from './pages.ts'
+import { isGiven, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
 
 type Fields = Record<string, unknown>
 
@@ -67,10 +68,7 @@ export const templateRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: '/templates',
-    async run(request) {
-      const { data, has_more } = await request.call(listTemplates, { query: pageOf(request) })
-      return { object: 'list', has_more, data: data.map(toItem) }
-    },
+    run: (request) => listPage(request, (query) => request.call(listTemplates, { query }), toItem),
   },
   {
     method: 'GET',

@@ -9,7 +9,8 @@ import type { Static } from 'typebox'
 import type { ApiCall } from '../api-calls.ts'
 import { attachmentsOf, optionalText } from './composition.ts'
 import { inboxOf } from './inboxes.ts'
-import { isGiven, listField, notOffered, pageOf, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
+import { listPage, type ResendPage } from './pages.ts'
+import { isGiven, listField, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
 
 type Summary = Static<typeof Thread>
 type Item = Static<typeof MessageItem>
@@ -92,22 +93,23 @@ function filtersOf({ query }: ResendRequest): Fields {
 }
 
 /** Our lists go on behind the latest message of a thread, and pages of Resend behind the thread. */
-async function cursorOf(request: ResendRequest): Promise<{ limit?: number; cursor?: string }> {
-  const { cursor, ...page } = pageOf(request)
-  if (cursor === undefined) return page
-  const last = await request.call(getThread, { params: { ...inboxOf(request), thread_id: cursor } })
-  return { ...page, cursor: last.last_message_id }
+async function positionOf(request: ResendRequest): Promise<{ after?: string }> {
+  const { after } = request.query
+  if (after === undefined) return {}
+  return { after: (await request.call(getThread, { params: { ...inboxOf(request), thread_id: after } })).last_message_id }
 }
 
-async function list(request: ResendRequest): Promise<{ has_more: boolean; data: Awaited<ReturnType<typeof toThread>>[] }> {
+async function list(request: ResendRequest): Promise<ResendPage<Awaited<ReturnType<typeof toThread>>>> {
   const { call } = request
   const params = inboxOf(request)
-  const [page, { drafts }] = await Promise.all([
-    call(listThreads, { params, query: { limit: 20, ...(await cursorOf(request)), ...filtersOf(request) } as never }),
-    call(listDrafts, { params, query: { limit: 100 } }),
-  ])
+  const filters = filtersOf(request)
+  const [position, { drafts }] = await Promise.all([positionOf(request), call(listDrafts, { params, query: { limit: 100 } })])
   const drafted = new Set(drafts.map((draft) => draft.thread_id))
-  return { has_more: page.has_more, data: await Promise.all(page.data.map((thread) => toThread(call, params, thread, drafted))) }
+  return listPage(
+    { ...request, query: { ...request.query, ...position } },
+    (page) => call(listThreads, { params, query: { ...page, ...filters } as never }),
+    (thread) => toThread(call, params, thread, drafted),
+  )
 }
 
 /** The thread, if it is in the inbox that the request names. */
@@ -166,13 +168,13 @@ const thread = `${threads}/:thread`
 const email = `${thread}/emails/:email`
 
 export const threadRoutes: ResendRoute[] = [
-  { method: 'GET', path: threads, run: async (request) => ({ object: 'list', ...(await list(request)) }) },
+  { method: 'GET', path: threads, run: list },
   {
     method: 'GET',
     path: `${threads}/search`,
     async run(request) {
-      const { has_more, data } = await list(request)
-      return { object: 'list', has_more, data: data.map((one) => ({ ...one, matched_email_id: null })) }
+      const page = await list(request)
+      return { ...page, data: page.data.map((one) => ({ ...one, matched_email_id: null })) }
     },
   },
   { method: 'GET', path: thread, run: async (request) => toSummary(await findThread(request)) },
@@ -212,10 +214,9 @@ export const threadRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: `${thread}/emails`,
-    async run(request) {
-      const query = { limit: 20, ...pageOf(request), thread_id: request.params.thread as string }
-      const { data, has_more } = await request.call(listMessages, { params: inboxOf(request), query })
-      return { object: 'list', has_more, data: data.map(toEmail) }
+    run(request) {
+      const filter = { thread_id: request.params.thread as string }
+      return listPage(request, (page) => request.call(listMessages, { params: inboxOf(request), query: { ...page, ...filter } }), toEmail)
     },
   },
   { method: 'GET', path: email, run: async (request) => toEmail((await findEmail(request)).email) },

@@ -14,7 +14,8 @@ import {
 } from '@callsign/contract/webhooks'
 import type { Static } from 'typebox'
 import { eventTypesOfResend, resendTypeOf, resendTypesOf, toResendEvent } from './events.ts'
-import { isGiven, listField, notOffered, pageOf, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
+import { listPage } from './pages.ts'
+import { isGiven, listField, notOffered, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
 
 /** Our types for these types of Resend. Types that never happen here, such as opens, are left out if others remain. */
 function subscriptionOf(names: string[]): EventType[] {
@@ -74,10 +75,7 @@ export const webhookRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: '/webhooks',
-    async run(request) {
-      const { data, has_more } = await request.call(listWebhooks, { query: pageOf(request) })
-      return { object: 'list', has_more, data: data.map(toWebhook) }
-    },
+    run: (request) => listPage(request, (query) => request.call(listWebhooks, { query }), toWebhook),
   },
   {
     method: 'GET',
@@ -123,10 +121,7 @@ export const webhookRoutes: ResendRoute[] = [
   {
     method: 'GET',
     path: '/webhooks/:id/events',
-    async run(request) {
-      const { data, has_more } = await request.call(listDeliveries, { params: webhookParams(request), query: pageOf(request) })
-      return { object: 'list', has_more, data: data.map(toEvent) }
-    },
+    run: (request) => listPage(request, (query) => request.call(listDeliveries, { params: webhookParams(request), query }), toEvent),
   },
   {
     method: 'GET',

@@ -1,5 +1,5 @@
-// Operations on API keys: authenticate, create, list, revoke.
-import type { CreatedKey, createKey, Key } from '@callsign/contract/keys'
+// Operations on API keys: authenticate, create, list, rename, revoke.
+import type { CreatedKey, createKey, Key, updateKey } from '@callsign/contract/keys'
 import { effectiveScopes, organizationScopes, type Scope, scopePresets } from '@callsign/contract/scopes'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
@@ -29,6 +29,8 @@ export interface Keys {
   createKey(call: Call, body: Static<NonNullable<typeof createKey.body>>): Promise<Static<typeof CreatedKey>>
   /** `GET /keys`: newest first, revoked ones included. */
   listKeys(caller: Caller, query: PageQuery): Promise<Page<Static<typeof Key>>>
+  /** `PATCH /keys/{id}`: the name. */
+  updateKey(call: Call, id: string, body: Static<NonNullable<typeof updateKey.body>>): Promise<Static<typeof Key>>
   /** `DELETE /keys/{id}`: effective from the next request on. */
   revokeKey(call: Call, id: string): Promise<{ id: string; deleted: true; revoked_at: string }>
   /** Adds a key in the caller's transaction, for the first start and for host commands. */
@@ -191,6 +193,15 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       const page = readPage(query, 'key')
       return toPage(await store.listKeys(db, caller.organizationId, page), page.limit, (row) => row.id, toKey)
     },
+
+    updateKey: (call, id, { name }) =>
+      call.transact(async (tx) => {
+        const { organizationId } = call.caller
+        const row = await store.renameKey(tx, organizationId, id, name)
+        if (!row) throw notFound('key')
+        await accounts.audit(tx, organizationId, actorOf(call), 'key.updated', id, { name })
+        return toKey(row)
+      }),
 
     async revokeKey(call, id) {
       const revokedAt = await call.transact((tx) => revoke(tx, actorOf(call), call.caller.organizationId, id))

@@ -193,6 +193,16 @@ export async function listKeys(sql: Sql, organizationId: string, page: PageReque
   return rows
 }
 
+/** Renames a key. Null when the organization has no such key. */
+export async function renameKey(sql: Sql, organizationId: string, id: string, name: string): Promise<KeyRow | null> {
+  await sql.query({ text: 'UPDATE api_keys SET name = $3 WHERE organization_id = $1 AND id = $2', values: [organizationId, id, name] })
+  const { rows } = await sql.query<KeyRow>({
+    text: `SELECT ${columns} FROM api_keys k LEFT JOIN oauth_grants g ON g.key_id = k.id WHERE k.organization_id = $1 AND k.id = $2`,
+    values: [organizationId, id],
+  })
+  return rows[0] ?? null
+}
+
 /** Revokes a key, keeping the time of a first revocation. Null when the organization has no such key. */
 export async function revokeKey(sql: Sql, organizationId: string, id: string): Promise<{ revokedAt: Date; isNew: boolean } | null> {
   const { rows } = await sql.query<{ revoked_at: Date; is_new: boolean }>({

@@ -19,6 +19,7 @@ export type AuditAction =
   | 'passkey.added'
   | 'passkey.deleted'
   | 'key.created'
+  | 'key.updated'
   | 'key.revoked'
   | 'address.created'
   | 'address.primary_set'

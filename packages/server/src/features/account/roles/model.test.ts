@@ -41,5 +41,6 @@ test('keys of the API and of the vault are for owners', () => {
     'replaceVaultPrimaryKey',
     'revokeKey',
     'rotateVault',
+    'updateKey',
   ])
 })
