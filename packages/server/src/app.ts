@@ -23,6 +23,7 @@ import { findProblems } from './host/server-findings.ts'
 import { createApprovalPages } from './wiring/approvals.ts'
 import { createCompatPages } from './wiring/compat.ts'
 import { createPages } from './wiring/console.ts'
+import { createHttps } from './wiring/https.ts'
 import { createMcpPages } from './wiring/mcp.ts'
 import { createOAuthPages } from './wiring/oauth.ts'
 import { type Running, sealingOf, version } from './wiring/parts.ts'
@@ -36,6 +37,8 @@ export type App = {
   listening: string[]
   publicUrl: string
   httpPort: number | null
+  /** The port for HTTPS, or null. */
+  httpsPort: number | null
   /** The port for HTTPS to tunnels, or null. */
   tunnelHttpsPort: number | null
   smtpPort: number | null
@@ -91,7 +94,7 @@ async function startOn(database: StoredDatabase, config: Config, log: Log): Prom
   try {
     const space = await watchFreeSpace(foldersOf(config))
     const smtp = createSmtp(config, log, parts, space)
-    const submission = createSubmission({ config, parts, log, smtp: smtpOptions(config, space) })
+    const submission = createSubmission({ config, parts, log, smtp: smtpOptions(config, parts.certificates, space) })
     const http = createHttp({ config, db, log, parts, replays, businessEvents, worker: background.worker, running }, submission.pages)
     const metrics = createMetrics(config, businessEvents)
     return await listen({ database, config, log, parts, running, background, space, smtp, submission: submission.servers, http, metrics })
@@ -122,21 +125,23 @@ async function listen(opening: Listening): Promise<App> {
   const listening: string[] = []
   const metricsPort = metrics ? await metrics.listen() : null
   if (metricsPort !== null) listening.push(`metrics ${config.metricsHost}:${metricsPort}`)
+  const add = (name: string, port: number | null) => port !== null && listening.push(`${name} ${config.host}:${port}`)
   // Before the listener for clients, so that clients find a node.
   const gatewayPort = await parts.gateway.start()
   if (gatewayPort !== null) listening.push(`gateway nodes ${config.gatewayHost}:${gatewayPort}`)
-  const { port: httpPort } = await http.listen()
+  const { port: httpPort, httpsPort } = await http.listen()
   running.publicUrl = http.url
-  listening.push(`http ${config.host}:${httpPort}`)
+  add('http', httpPort)
+  add('https', httpsPort)
   const tunnelHttpsPort = parts.tunnelHttps ? await parts.tunnelHttps.listen() : null
-  if (tunnelHttpsPort !== null) listening.push(`https for tunnels ${config.host}:${tunnelHttpsPort}`)
+  add('https for tunnels', tunnelHttpsPort)
   const smtpPort = smtp ? (await smtp.listen()).port : null
-  if (smtpPort !== null) listening.push(`smtp ${config.host}:${smtpPort}`)
+  add('smtp', smtpPort)
   const submissionPorts: number[] = []
   for (const [name, server] of submission) {
     const { port } = await server.listen()
     submissionPorts.push(port)
-    listening.push(`${name} ${config.host}:${port}`)
+    add(name, port)
   }
   const first = await ensureFirstKey(database.db, parts.accounts, parts.keys, config.bootstrapApiKey)
   const consoleUrl = await consoleUrlOf(config, http.url, parts, first).catch((error: unknown) => {
@@ -152,6 +157,7 @@ async function listen(opening: Listening): Promise<App> {
     listening,
     publicUrl: http.url,
     httpPort,
+    httpsPort,
     tunnelHttpsPort,
     smtpPort,
     metricsPort,
@@ -272,6 +278,7 @@ function createHttp({ config, db, log, parts, replays, businessEvents, worker, r
       ...submissionPages,
       ...createApprovalPages({ config, decisions: parts.linkDecisions }),
     ],
+    ...createHttps(config, parts.certificates),
     tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
     businessEvents,
     log: log.child({ part: 'http' }),

@@ -91,6 +91,7 @@ const portSettings = (config: Config): [number | null, string][] => [
   [config.smtpPort, 'CALLSIGN_SMTP_PORT'],
   [config.submissionPort, 'CALLSIGN_SUBMISSION_PORT'],
   [config.submissionsPort, 'CALLSIGN_SUBMISSIONS_PORT'],
+  [config.httpsPort, 'CALLSIGN_HTTPS_PORT'],
   [config.tunnelHttpsPort, 'CALLSIGN_TUNNEL_HTTPS_PORT'],
 ]
 

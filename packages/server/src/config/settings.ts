@@ -5,6 +5,7 @@ import { webConsole } from './console.ts'
 import { domains } from './domains.ts'
 import { events } from './events.ts'
 import { http } from './http.ts'
+import { https } from './https.ts'
 import { imessage } from './imessage.ts'
 import { mail } from './mail.ts'
 import { network } from './network.ts'
@@ -18,6 +19,7 @@ import { tunnels } from './tunnels.ts'
 /** Every setting by its field in Config. */
 const settings = {
   ...http.settings,
+  ...https.settings,
   ...serverProcess.settings,
   ...storage.settings,
   ...network.settings,
@@ -39,7 +41,22 @@ export type Config = SettingValues & { aws: AwsCredentials | null }
 
 type AnyArea = { title: string; settings: Settings; check?: (values: SettingValues) => string | null }
 /** In the order of docs/configuration.md. */
-const areas: AnyArea[] = [http, serverProcess, storage, network, account, webConsole, smtp, mail, domains, phone, imessage, tunnels, events]
+const areas: AnyArea[] = [
+  http,
+  https,
+  serverProcess,
+  storage,
+  network,
+  account,
+  webConsole,
+  smtp,
+  mail,
+  domains,
+  phone,
+  imessage,
+  tunnels,
+  events,
+]
 
 const rows = Object.entries(settings) as [keyof SettingValues, Setting<unknown>][]
 

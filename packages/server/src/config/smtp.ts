@@ -28,7 +28,8 @@ export const smtp = area({
     smtpTlsCertFile: setting({
       name: 'CALLSIGN_SMTP_TLS_CERT_FILE',
       fallback: null,
-      sentence: 'PEM certificate chain for STARTTLS. Without it, a certificate is generated.',
+      sentence:
+        'PEM certificate chain for STARTTLS and submission. The file is read again when it changes. Without it, a certificate is generated.',
       read: (text) => resolve(text),
     }),
     smtpTlsKeyFile: setting({

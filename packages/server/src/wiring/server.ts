@@ -14,6 +14,7 @@ import type { Messages } from '../features/mail/messages/operations.ts'
 import type { ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createSimulatorState } from '../features/simulator/operations.ts'
 import { createAccountArea } from './account.ts'
+import { type Certificates, createCertificates } from './certificates.ts'
 import type { ConsoleAccounts } from './console.ts'
 import { createEventArea } from './events.ts'
 import { createImessageArea } from './imessage.ts'
@@ -38,6 +39,7 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   authenticateSocket: Authenticate
   gateway: Gateway
   tunnelHttps: HttpsListener | null
+  certificates: Certificates
   /** Null when the log of API requests is off. */
   requestRecorder: RequestRecorder | null
   routes: Route[]
@@ -56,7 +58,8 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
   const context = { ...shared, ...account, ...events, attachments: mail.attachments, simulatorState: createSimulatorState(shared.db) }
   const phone = createPhoneArea(context)
   const imessage = createImessageArea(context)
-  const tunnels = createTunnelArea(shared, account, events)
+  const certificates = createCertificates(shared)
+  const tunnels = createTunnelArea(shared, account, events, certificates)
   const areas: Area[] = [
     account,
     events,
@@ -83,12 +86,14 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     authenticateSocket: events.events.authenticateSocket,
     gateway: tunnels.gateway,
     tunnelHttps: tunnels.https,
+    certificates,
     requestRecorder: account.requests.recorder,
     routes: areas.flatMap((area) => area.routes ?? []),
     handlers: areas.flatMap((area) => area.handlers ?? []),
     scheduledTasks: areas.flatMap((area) => area.scheduledTasks ?? []),
     close: async () => {
       shared.web.close()
+      certificates.close()
       for (const area of [account, phone, imessage, mail]) await area.close?.()
     },
   }

@@ -7,7 +7,6 @@ import { recipientsMax, sendMail } from '@callsign/contract/outbound-mail'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/settings.ts'
 import { hasScope } from '../core/caller.ts'
-import type { Certificate } from '../core/certificate.ts'
 import { nowMs } from '../core/clock.ts'
 import { ApiError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
@@ -26,7 +25,7 @@ type Needs = {
   config: Config
   parts: ServerParts
   log: Log
-  smtp: Pick<SmtpServerOptions, 'freeBytes' | 'spoolFolder'> & { tls: Certificate | 'generate' }
+  smtp: Pick<SmtpServerOptions, 'freeBytes' | 'spoolFolder' | 'tls'>
 }
 
 /** The servers of a process with the api role, by their names for the operator, and a page that lends them the API. */

@@ -1,11 +1,9 @@
 // Builds tunnels on the gateway.
-import { join } from 'node:path'
 import { nowMs } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
 import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import { createGateway, type Gateway } from '../edges/gateway/gateway.ts'
 import { createHttpsListener } from '../edges/gateway/https-listener.ts'
-import { localCertificate } from '../edges/gateway/local-authority.ts'
 import {
   createPresence,
   createRecorder,
@@ -15,6 +13,7 @@ import {
 } from '../features/tunnels/operations.ts'
 import { tunnelRoutes } from '../features/tunnels/routes.ts'
 import type { AccountArea } from './account.ts'
+import type { Certificates } from './certificates.ts'
 import type { EventArea } from './events.ts'
 import { type Area, hourMs, type SharedParts } from './parts.ts'
 
@@ -29,7 +28,12 @@ export interface HttpsListener {
 export type TunnelArea = Area & { gateway: Gateway; https: HttpsListener | null }
 
 /** A process without the gateway role has a gateway for replays only, which sends them through the nodes with that role. */
-export function createTunnelArea(shared: SharedParts, { accounts, keys }: AccountArea, { emit }: EventArea): TunnelArea {
+export function createTunnelArea(
+  shared: SharedParts,
+  { accounts, keys }: AccountArea,
+  { emit }: EventArea,
+  certificates: Certificates,
+): TunnelArea {
   const { config, db, keyring, businessEvents, log } = shared
   const isGateway = config.roles.includes('gateway')
   // The embedded database serves one process only.
@@ -59,12 +63,8 @@ export function createTunnelArea(shared: SharedParts, { accounts, keys }: Accoun
       ? createHttpsListener({
           host: config.host,
           port: config.tunnelHttpsPort,
-          certificate:
-            config.tunnelTlsCertFile && config.tunnelTlsKeyFile
-              ? { cert: config.tunnelTlsCertFile, key: config.tunnelTlsKeyFile }
-              : localCertificate(join(config.dataDir, 'tunnel-authority'), config.tunnelDomain, httpsHostOf(config.tunnelConnectUrl)),
+          tls: certificates.openForTunnels(),
           gateway,
-          log: log.child({ part: 'tunnel-https' }),
         })
       : null
   const tunnels = createTunnels({ db, accounts, tunnelDomain: config.tunnelDomain, connectUrl: config.tunnelConnectUrl, gateway, sealing })
@@ -75,6 +75,3 @@ export function createTunnelArea(shared: SharedParts, { accounts, keys }: Accoun
     scheduledTasks: [{ name: 'sweep requests of tunnels', everyMs: hourMs, isDueAtStart: true, run: () => tunnels.sweep() }],
   }
 }
-
-/** The host of an https URL, or null. */
-const httpsHostOf = (url: string | null): string | null => (url?.startsWith('https:') ? new URL(url).hostname : null)

@@ -153,6 +153,7 @@ export async function startHarness(settings: Record<string, string> = {}) {
     smtpPort: app.smtpPort as number,
     metricsPort: app.metricsPort,
     submissionPorts: app.submissionPorts,
+    httpsPort: app.httpsPort as number,
     tunnelHttpsPort: app.tunnelHttpsPort as number,
     baseUrl,
     publicUrl: app.publicUrl,

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
+import type { HttpsFront } from './https.ts'
 
 /**
  * Milliseconds that idle connections stay open, because a request may be arriving on one of them. It is answered with Connection: close.
@@ -28,7 +29,7 @@ export function trackFreshConnections(server: Server): Set<Socket> {
 
 /**
  * Resolves when every connection is closed, by itself, as idle, or by force after `graceMs`. `others` are connections outside the HTTP
- * server.
+ * server, and `https` passes decrypted ones to it.
  */
 export async function drainServer(
   server: Server,
@@ -36,20 +37,21 @@ export async function drainServer(
   inFlight: Set<ServerResponse>,
   others: { closeIdle(): void; closeAll(): void } | null,
   graceMs: number,
+  https: HttpsFront | null,
 ): Promise<void> {
   for (const response of inFlight) if (!response.headersSent) response.shouldKeepAlive = false
   if (!server.listening) {
     server.close()
     return
   }
-  await acceptWaiting(server)
+  await Promise.all([acceptWaiting(server), https?.stopListening()])
   let isClosed = false
-  const closed = new Promise<void>((resolve) => {
+  const closed = Promise.all([
     // The HTTP server's own close() would end idle connections at once.
-    NetServer.prototype.close.call(server, () => {
-      isClosed = true
-      resolve()
-    })
+    new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve())),
+    https?.closed,
+  ]).then(() => {
+    isClosed = true
   })
   const deadline = performance.now() + graceMs
   await Promise.race([closed, sleep(Math.min(idleLingerMs, graceMs), undefined, { ref: false })])
@@ -62,6 +64,7 @@ export async function drainServer(
   }
   server.closeAllConnections()
   others?.closeAll()
+  https?.closeAll()
   await closed
   // Ends the timer that detects slow requests. The server itself is already closed.
   server.close()

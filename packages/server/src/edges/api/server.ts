@@ -1,5 +1,5 @@
 // The HTTP server. Builds Fastify from the routes tables, listens, and drains without interrupting requests.
-import { createServer, type Server as HttpListener, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { streamEvents } from '@callsign/contract/events'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -23,11 +23,13 @@ import { createEventSockets } from './event-socket.ts'
 import { createEventStreams } from './event-stream.ts'
 import { sendFailure, trackExchanges } from './exchange.ts'
 import { mountHealth, type Readiness } from './health.ts'
+import { createHttpsFront, type FindHttpsUrl, type HttpsOptions, isEncrypted, listenOn, sendToHttps } from './https.ts'
 import { createLongPolls } from './long-polls.ts'
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 import { mountOpenApi } from './openapi.ts'
 import { originForm, targetBytesMax } from './request-check.ts'
 import { refuse, refuseSocket, refuseUnanswered } from './socket-refusal.ts'
+import { passConnections, type TunnelHandler } from './tunnel-handler.ts'
 import { bodyCheck } from './validation.ts'
 
 export type HttpServerOptions = {
@@ -57,6 +59,12 @@ export type HttpServerOptions = {
   pages?: Pages[]
   /** Handles public tunnel requests and tunnel clients, or null when another process does. */
   tunnels: TunnelHandler | null
+  /** A port for HTTPS beside the plain one. */
+  https?: HttpsOptions | null
+  /** Redirects plain requests. Without it they are served. */
+  findHttpsUrl?: FindHttpsUrl | null
+  /** max-age of Strict-Transport-Security on encrypted connections. 0 sends no such header. */
+  hstsSeconds?: number
   log: Log
   businessEvents: BusinessEvents
 }
@@ -81,27 +89,9 @@ export type PageTools = {
   countWrongSecret(request: FastifyRequest): ApiError | undefined
 }
 
-/** Requests to the same port that do not belong to the API. */
-export type TunnelHandler = {
-  /** Sees every connection first, or null. */
-  connections: FirstLook | null
-  claims(request: IncomingMessage): boolean
-  /** An upgrade request that `claims` does not accept is answered like any other request. */
-  claimsUpgrade(request: IncomingMessage): boolean
-  handle(request: IncomingMessage, response: ServerResponse): void
-  upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void
-}
-
-/** Reads connections until they carry something else, and then hands them back with those bytes unread. */
-export type FirstLook = {
-  onConnection(socket: Socket, handOver: (socket: Socket) => void): void
-  closeIdle(): void
-  closeAll(): void
-}
-
 export type HttpServer = {
   /** Starts to listen. Rejects when the address is in use. */
-  listen(): Promise<{ port: number }>
+  listen(): Promise<{ port: number; httpsPort: number | null }>
   /** Lets requests to the API through, which wait from `listen` until this call. */
   open(): void
   /** The public address, which is known after `listen` when it was given as null. */
@@ -134,9 +124,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let isOpen = false
   let metrics: HttpMetrics | null = null
 
+  const { findHttpsUrl = null, hstsSeconds = 0 } = options
   const answer =
     (own: (request: IncomingMessage, response: ServerResponse) => void) => (request: IncomingMessage, response: ServerResponse) => {
+      const httpsUrl = findHttpsUrl?.(request) ?? null
+      if (httpsUrl !== null) return sendToHttps(request, response, httpsUrl)
       if (tunnels?.claims(request)) return tunnels.handle(request, response)
+      if (hstsSeconds > 0 && isEncrypted(request)) response.setHeader('strict-transport-security', `max-age=${hstsSeconds}`)
       limitArrival(request, { ...arrivalLimits, ...options.arrival }, () => refuseUnanswered(request.socket, tooLate))
       if (isOpen) own(request, response)
       else void opening.promise.then(() => own(request, response))
@@ -162,7 +156,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           // Checked by this server, with its own message.
           requireHostHeader: false,
           shouldUpgradeCallback: (request: IncomingMessage) =>
-            tunnels?.claimsUpgrade(request) === true || sockets.claims(request) || pageSockets(request) !== undefined,
+            (findHttpsUrl?.(request) ?? null) === null &&
+            (tunnels?.claimsUpgrade(request) === true || sockets.claims(request) || pageSockets(request) !== undefined),
         },
         answer(handler),
       ),
@@ -176,7 +171,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // Headers are limited by their bytes. Dropping those beyond a number could hide a duplicate.
   server.maxHeadersCount = 0
   const fresh = trackFreshConnections(server)
-  if (tunnels?.connections) letLookFirst(server, tunnels.connections)
+  // A look at the bytes of a plain connection would come before its redirect.
+  const serveSocket = passConnections(server, findHttpsUrl === null ? (tunnels?.connections ?? null) : null)
+  const https = options.https ? createHttpsFront(options.https, serveSocket) : null
   const route = answer((request, response) => app.routing(request, response))
   server.on('checkContinue', route)
   server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => {
@@ -248,14 +245,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     async listen() {
       await app.ready()
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(options.port, options.host, () => {
-          server.off('error', reject)
-          resolve()
-        })
-      })
-      return { port: (server.address() as AddressInfo).port }
+      await listenOn(server, options.port, options.host)
+      return { port: (server.address() as AddressInfo).port, httpsPort: https ? await https.listen() : null }
     },
     open() {
       isOpen = true
@@ -272,17 +263,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       sockets.closeAll()
       for (const page of pages) page.sockets?.closeAll()
       polls.endAll()
-      await drainServer(server, fresh, exchanges.inFlight, tunnels?.connections ?? null, graceMs)
+      await drainServer(server, fresh, exchanges.inFlight, tunnels?.connections ?? null, graceMs, https)
       await app.close()
     },
   }
-}
-
-function letLookFirst(server: HttpListener, first: FirstLook): void {
-  const listeners = server.listeners('connection') as ((this: HttpListener, socket: Socket) => void)[]
-  server.removeAllListeners('connection')
-  const serve = (socket: Socket): void => {
-    for (const listener of listeners) listener.call(server, socket)
-  }
-  server.on('connection', (socket: Socket) => first.onConnection(socket, serve))
 }

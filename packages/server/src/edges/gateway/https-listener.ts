@@ -1,11 +1,10 @@
-// HTTPS listener for tunnels, for installations without a proxy that terminates TLS. Reloads the certificate files when they change.
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+// HTTPS listener for tunnels alone, for installations without a proxy that terminates TLS.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
-import { createSecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
-import type { Log } from '../../core/log.ts'
+import type { CertificateSource } from '../../core/certificate-source.ts'
 import { refusal, refusalText, writeRefusal } from './error-response.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -13,32 +12,19 @@ export type HttpsListenerOptions = {
   host: string
   /** 0 selects any free port. */
   port: number
-  certificate: { cert: string; key: string }
+  tls: CertificateSource & { contextFor(servername?: string): SecureContext }
   gateway: Gateway
-  log: Log
 }
 
-const lookEveryMs = 1000
 const idleLingerMs = 250
 const headersTimeoutMs = 20_000
 const keepAliveTimeoutMs = 65_000
 const headerBytesMax = 16 * 1024
 
-/** Throws when the files cannot be read or do not match. */
-export function createHttpsListener({ host, port, certificate, gateway, log }: HttpsListenerOptions) {
-  const read = () => {
-    const pair = { cert: readFileSync(certificate.cert), key: readFileSync(certificate.key) }
-    createSecureContext(pair)
-    return pair
-  }
-  let first: ReturnType<typeof read>
-  try {
-    first = read()
-  } catch (error) {
-    throw new Error(`The certificate for tunnels (${certificate.cert}, ${certificate.key}) cannot be used: ${(error as Error).message}`)
-  }
+export function createHttpsListener({ host, port, tls, gateway }: HttpsListenerOptions) {
   const server = createServer({
-    ...first,
+    ...tls.find(),
+    SNICallback: (servername, done) => done(null, tls.contextFor(servername)),
     // TLS below 1.2 is deprecated (RFC 8996).
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
@@ -73,15 +59,7 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
     else socket.destroy()
   })
 
-  const reload = () => {
-    try {
-      server.setSecureContext({ ...read(), minVersion: 'TLSv1.2' })
-      log.info('the certificate for tunnels was reloaded')
-    } catch (err) {
-      // Only one of the two files may have been replaced so far. The old pair is served until both match.
-      log.warn({ err }, 'loading the changed certificate for tunnels failed')
-    }
-  }
+  tls.onChange(() => server.setSecureContext({ ...tls.find(), minVersion: 'TLSv1.2' }))
 
   return {
     /** Starts to listen and returns the port. */
@@ -93,13 +71,11 @@ export function createHttpsListener({ host, port, certificate, gateway, log }: H
           resolve()
         })
       })
-      for (const file of [certificate.cert, certificate.key]) watchFile(file, { interval: lookEveryMs, persistent: false }, reload)
       return (server.address() as AddressInfo).port
     },
 
     /** Accepts no more connections and closes idle ones. The gateway ends the requests in flight, and with them their connections. */
     async drain(): Promise<void> {
-      for (const file of [certificate.cert, certificate.key]) unwatchFile(file, reload)
       if (!server.listening) return
       await acceptWaiting(server)
       // The HTTP server's own close() ends idle connections at once, although a request may be arriving on one of them.

@@ -2,14 +2,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
 import { ByteBudget } from '../../../core/byte-budget.ts'
-import type { Certificate } from '../../../core/certificate.ts'
 import type { Log } from '../../../core/log.ts'
 import { ConnectionRate } from './connection-rate.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import type { SignIn, SmtpReceiver } from './receiver.ts'
 import { renderReply, replies, type SmtpReply } from './reply.ts'
 import { Session, type SessionSettings } from './session.ts'
-import { createTlsContext } from './tls.ts'
+import { readTls, type SmtpTls } from './tls.ts'
 
 export type SmtpServerOptions = {
   host: string
@@ -19,8 +18,7 @@ export type SmtpServerOptions = {
   hostname: string
   /** Largest message without stuffed dots, offered as SIZE. */
   sizeBytesMax: number
-  /** PEM texts, a certificate made for this run, or no STARTTLS. */
-  tls: Certificate | 'generate' | null
+  tls: SmtpTls
   log: Log
   /** Makes this a server for submission. */
   signIn?: SignIn
@@ -48,7 +46,7 @@ export interface SmtpServer {
 export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpReceiver): SmtpServer {
   const { hostname, sizeBytesMax, log } = options
   const limits: Limits = { ...defaultLimits, ...options.limits }
-  const tlsContext = createTlsContext(options.tls, hostname)
+  const contextFor = readTls(options.tls, hostname)
   const memory = new ByteBudget(limits.memoryBytesMax)
   const disk = new ByteBudget(limits.spoolBytesMax)
   const settings: Omit<SessionSettings, 'memory' | 'spool'> = {
@@ -57,10 +55,10 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     limits,
     receiver,
     log,
-    offersTls: tlsContext !== null,
+    offersTls: contextFor !== null,
     isTlsFirst: options.isTlsFirst ?? false,
     signIn: options.signIn ?? null,
-    tlsContext,
+    contextFor,
     freeBytes: options.freeBytes ?? (() => Number.POSITIVE_INFINITY),
   }
   const sessions = new Set<Session>()

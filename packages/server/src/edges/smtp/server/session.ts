@@ -1,6 +1,5 @@
 // One client connection. Passes commands and data to the dialog in strict order, batches replies, and enforces time limits.
 import type { Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
 import { newId } from '../../../core/ids.ts'
 import { isHttp } from './command.ts'
 import { type Answer, Dialog } from './dialog.ts'
@@ -8,9 +7,9 @@ import { InputQueue } from './input-queue.ts'
 import { Intake, type IntakeSettings } from './intake.ts'
 import { LineReader } from './line-reader.ts'
 import { renderReply, replies, type SmtpReply } from './reply.ts'
-import { readTlsFacts, upgradeToTls } from './tls.ts'
+import { type ContextFor, readTlsFacts, upgradeToTls } from './tls.ts'
 
-export type SessionSettings = IntakeSettings & { tlsContext: SecureContext | null; isTlsFirst: boolean }
+export type SessionSettings = IntakeSettings & { contextFor: ContextFor | null; isTlsFirst: boolean }
 
 type Mode = 'greeting' | 'command' | 'data' | 'accepting' | 'handshake' | 'closing'
 
@@ -247,7 +246,7 @@ export class Session {
     this.#setStepTimer(this.#settings.limits.commandTimeoutMs, () => this.#socket.destroy())
     const plain = this.#socket
     plain.removeAllListeners('data')
-    const secure = upgradeToTls(plain, this.#settings.tlsContext!, () => {
+    const secure = upgradeToTls(plain, this.#settings.contextFor!, () => {
       this.#dialog.beginTls(readTlsFacts(secure))
       this.#mode = 'command'
       onSecure()

@@ -4,17 +4,28 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { type Certificate, generateCertificate } from '../../../core/certificate.ts'
 import type { TlsFacts } from './receiver.ts'
 
-/** `generate` makes a self-signed certificate for this process. Null does not offer STARTTLS. Throws when the PEM texts do not match. */
-export function createTlsContext(tls: Certificate | 'generate' | null, hostname: string): SecureContext | null {
-  if (tls === null) return null
+/** The context for a server name that a client asks for, or for none. It is looked up at each handshake. */
+export type ContextFor = (servername?: string) => SecureContext
+
+/** PEM texts, a certificate made for this process, certificates that change, or no STARTTLS. */
+export type SmtpTls = Certificate | 'generate' | ContextFor | null
+
+/** Throws when the PEM texts do not match. */
+export function readTls(tls: SmtpTls, hostname: string): ContextFor | null {
+  if (tls === null || typeof tls === 'function') return tls
   const { cert, key } = tls === 'generate' ? generateCertificate(hostname) : tls
   // TLS below 1.2 is deprecated (RFC 8996).
-  return createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
+  const context = createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
+  return () => context
 }
 
 /** Takes over the plain socket. `onSecure` is called after the handshake. A failed handshake closes the returned socket. */
-export function upgradeToTls(plain: Socket, secureContext: SecureContext, onSecure: () => void): TLSSocket {
-  const secure = new TLSSocket(plain, { isServer: true, secureContext })
+export function upgradeToTls(plain: Socket, contextFor: ContextFor, onSecure: () => void): TLSSocket {
+  const secure = new TLSSocket(plain, {
+    isServer: true,
+    secureContext: contextFor(),
+    SNICallback: (servername, done) => done(null, contextFor(servername)),
+  })
   secure.once('secure', onSecure)
   return secure
 }
