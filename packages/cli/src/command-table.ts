@@ -25,6 +25,7 @@ import { phoneCommands } from './commands/phones.ts'
 import { quarantineCommands } from './commands/quarantine.ts'
 import { requestCommands } from './commands/requests.ts'
 import { simulatorCommands } from './commands/simulator.ts'
+import { storageCommands } from './commands/storage.ts'
 import { suppressionCommands } from './commands/suppressions.ts'
 import { templateCommands } from './commands/templates.ts'
 import { threadCommands } from './commands/threads.ts'
@@ -71,6 +72,7 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...auditCommands,
   ...usageCommands,
+  ...storageCommands,
   ...requestCommands,
   ...simulatorCommands,
   ...completionCommands,

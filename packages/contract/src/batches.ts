@@ -55,7 +55,14 @@ export const sendBatch = operation({
     },
     { $id: 'SentBatch' },
   ),
-  errors: ['not_found', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
+  errors: [
+    'not_found',
+    'approval_required',
+    'recipient_not_allowed',
+    'recipient_suppressed',
+    'sending_limit_reached',
+    'storage_quota_exceeded',
+  ],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

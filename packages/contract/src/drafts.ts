@@ -114,7 +114,7 @@ export const createDraft = operation({
   bodyOptional: true,
   status: 201,
   reply: Draft,
-  errors: ['approval_required', 'conflict', 'draft_not_editable'],
+  errors: ['approval_required', 'conflict', 'draft_not_editable', 'storage_quota_exceeded'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -175,7 +175,7 @@ export const updateDraft = operation({
   }),
   status: 200,
   reply: Draft,
-  errors: ['draft_version_conflict', 'draft_not_editable', 'approval_required', 'approval_expired'],
+  errors: ['draft_version_conflict', 'draft_not_editable', 'approval_required', 'approval_expired', 'storage_quota_exceeded'],
   bodyBytesMax: attachmentBodyBytesMax,
 })
 
@@ -288,6 +288,7 @@ export const sendDraft = operation({
     'recipient_not_allowed',
     'recipient_suppressed',
     'sending_limit_reached',
+    'storage_quota_exceeded',
   ],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,

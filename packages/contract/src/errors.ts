@@ -32,6 +32,7 @@ export const errorStatuses = {
   no_numbers_available: 409,
   number_already_assigned: 409,
   conversation_archived: 409,
+  storage_quota_exceeded: 409,
   idempotency_in_progress: 409,
   vault_already_initialized: 409,
   vault_secret_conflict: 409,

@@ -26,6 +26,8 @@ export const eventTypes = [
   'domain.failed',
   'tunnel.connected',
   'tunnel.disconnected',
+  'storage.nearly_full',
+  'storage.full',
   'test.ping',
 ] as const
 
@@ -41,6 +43,7 @@ const areaScopes: Record<AreaOf<EventType>, Scope> = {
   imessage: 'imessage:read',
   domain: 'domains:read',
   tunnel: 'tunnels:read',
+  storage: 'usage:read',
   test: 'events:read',
 }
 

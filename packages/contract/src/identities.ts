@@ -7,6 +7,7 @@ import { Metadata, MetadataChange, metadataField, metadataFilter } from './metad
 import { operation } from './operation.ts'
 import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
+import { Retention, RetentionChange, StorageQuota } from './storage.ts'
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
 
@@ -66,6 +67,8 @@ export const Identity = Type.Object(
     outbound_guard: OutboundGuard,
     outbound_guard_patterns: GuardPatterns,
     wake_limit: WakeLimit,
+    storage_quota_bytes: StorageQuota,
+    retention: Retention,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -152,6 +155,8 @@ export const updateIdentity = operation({
       outbound_guard: Type.Optional(OutboundGuard),
       outbound_guard_patterns: Type.Optional(GuardPatterns),
       wake_limit: Type.Optional(WakeLimit),
+      storage_quota_bytes: Type.Optional(StorageQuota),
+      retention: Type.Optional(RetentionChange),
       metadata: Type.Optional(MetadataChange),
     },
     { minProperties: 1 },

@@ -19,6 +19,7 @@ import * as outboundMail from './outbound-mail.ts'
 import * as phones from './phones.ts'
 import * as requests from './requests.ts'
 import * as simulator from './simulator.ts'
+import * as storage from './storage.ts'
 import * as suppressions from './suppressions.ts'
 import * as templates from './templates.ts'
 import * as threads from './threads.ts'
@@ -57,5 +58,6 @@ export const operations: Operation[] = [
   vault,
   keys,
   usage,
+  storage,
   requests,
 ].flatMap((feature) => Object.values(feature).filter(isOperation))

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { operation } from './operation.ts'
 import { nullableString, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
+import { OrganizationRetention, OrganizationRetentionChange, StorageQuota } from './storage.ts'
 
 export const Organization = Type.Object(
   {
@@ -12,6 +13,8 @@ export const Organization = Type.Object(
     pause_reason: nullableString(),
     sending_limits: SendingLimits,
     key_sending_limits: SendingLimits,
+    storage_quota_bytes: StorageQuota,
+    retention: OrganizationRetention,
     created_at: Timestamp,
   },
   { $id: 'Organization' },
@@ -21,7 +24,7 @@ export const getOrganization = operation({
   id: 'getOrganization',
   method: 'GET',
   path: '/api/v1/organization',
-  summary: 'Gets the organization of the key, with its limits for sending and its pause.',
+  summary: 'Gets the organization of the key, with its limits, its retention and its pause.',
   tag: 'Identity and caller',
   scopes: ['organization:read'],
   status: 200,
@@ -32,11 +35,16 @@ export const updateOrganization = operation({
   id: 'updateOrganization',
   method: 'PATCH',
   path: '/api/v1/organization',
-  summary: 'Changes the limits for sending of the organization as a whole, or of each of its keys.',
+  summary: 'Changes the limits of the organization, of each of its keys, or its retention.',
   tag: 'Identity and caller',
   scopes: ['organization:write'],
   body: strict(
-    { sending_limits: Type.Optional(SendingLimitsChange), key_sending_limits: Type.Optional(SendingLimitsChange) },
+    {
+      sending_limits: Type.Optional(SendingLimitsChange),
+      key_sending_limits: Type.Optional(SendingLimitsChange),
+      storage_quota_bytes: Type.Optional(StorageQuota),
+      retention: Type.Optional(OrganizationRetentionChange),
+    },
     { minProperties: 1 },
   ),
   status: 200,

@@ -64,7 +64,14 @@ export const sendMail = operation({
   body: strict({ agent: HandleReference, ...composition }),
   status: 201,
   reply: QueuedMessage,
-  errors: ['not_found', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
+  errors: [
+    'not_found',
+    'approval_required',
+    'recipient_not_allowed',
+    'recipient_suppressed',
+    'sending_limit_reached',
+    'storage_quota_exceeded',
+  ],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -80,7 +87,7 @@ export const sendMessage = operation({
   body: strict(composition),
   status: 201,
   reply: QueuedMessage,
-  errors: ['approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
+  errors: ['approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached', 'storage_quota_exceeded'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -117,7 +124,14 @@ export const replyToMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
+  errors: [
+    'conflict',
+    'approval_required',
+    'recipient_not_allowed',
+    'recipient_suppressed',
+    'sending_limit_reached',
+    'storage_quota_exceeded',
+  ],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -146,7 +160,14 @@ export const forwardMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: ['conflict', 'approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached'],
+  errors: [
+    'conflict',
+    'approval_required',
+    'recipient_not_allowed',
+    'recipient_suppressed',
+    'sending_limit_reached',
+    'storage_quota_exceeded',
+  ],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

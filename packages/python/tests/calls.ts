@@ -41,6 +41,8 @@ export const calls: Call[] = [
   { call: 'audit.list', args: { limit: 2 } },
   { call: 'usage.list', args: { by: 'agent', start_date: '2020-01-01', end_date: '2020-01-31' } },
   { call: 'usage.list', args: { start_date: '2020-02-30' }, error: 'validation_error' },
+  { call: 'usage.listStorage', args: { by: 'agent' } },
+  { call: 'usage.previewRetention', args: { messages_days: 365 } },
   {
     call: 'requests.list',
     args: { method: 'GET', path: '/api/v1/audit' },

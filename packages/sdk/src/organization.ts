@@ -1,4 +1,4 @@
-// The organization of the key: its limits for sending, and the pause of all sending. Organization keys only.
+// The organization of the key: its limits, its retention, and the pause of all sending. Organization keys only.
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/organization'
 import type { Connection, RequestOptions } from './request.ts'
@@ -15,7 +15,7 @@ export class OrganizationSettings {
     return this.#connection.request({ method: 'GET', path: '/organization', options })
   }
 
-  /** Changes the given limits. null returns a limit to the default of the server. */
+  /** Changes the given limits and days of retention. null returns one to the default of the server. */
   update(body: BodyOf<typeof contract.updateOrganization>, options?: RequestOptions): Promise<Organization> {
     return this.#connection.request({ method: 'PATCH', path: '/organization', body, options })
   }

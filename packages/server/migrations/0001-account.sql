@@ -9,6 +9,12 @@ CREATE TABLE organizations (
   -- Limits for sending that differ from the settings of the server, of all mail together and of each key.
   sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sending_limits) = 'object'),
   key_sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(key_sending_limits) = 'object'),
+  -- Most bytes of stored mail. Null for the limit of the server.
+  storage_quota_bytes bigint CHECK (storage_quota_bytes > 0),
+  -- The share of the quota, in percent, that the latest event about it announced.
+  storage_announced smallint NOT NULL DEFAULT 0 CHECK (storage_announced IN (0, 80, 100)),
+  -- Days by kind of data. A missing or null one keeps the data as long as the server does.
+  retention jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(retention) = 'object'),
   created_at timestamptz NOT NULL,
   CHECK (paused_at IS NOT NULL OR pause_reason IS NULL)
 );
@@ -68,6 +74,10 @@ CREATE TABLE identities (
   wake_events integer CHECK (wake_events > 0),
   wake_window_seconds integer CHECK (wake_window_seconds > 0),
   CHECK ((wake_events IS NULL) = (wake_window_seconds IS NULL)),
+  -- As of organizations. A missing day of retention is that of the organization.
+  storage_quota_bytes bigint CHECK (storage_quota_bytes > 0),
+  storage_announced smallint NOT NULL DEFAULT 0 CHECK (storage_announced IN (0, 80, 100)),
+  retention jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(retention) = 'object'),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   -- With `required`, the agent's own key writes drafts and an organization key sends them.

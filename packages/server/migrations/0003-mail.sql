@@ -117,6 +117,8 @@ CREATE TABLE mailboxes (
   identity_id text NOT NULL UNIQUE,
   -- The primary address of the identity.
   address text NOT NULL CHECK (address NOT LIKE '*@%'),
+  -- Retention has deleted the files of all messages up to this id.
+  files_deleted_through text NOT NULL DEFAULT '',
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   UNIQUE (organization_id, id),
@@ -253,8 +255,10 @@ CREATE TABLE messages (
   is_read boolean NOT NULL,
   is_starred boolean NOT NULL DEFAULT false,
   size_bytes integer NOT NULL CHECK (size_bytes >= 0),
+  -- Set when its files were deleted before it: the bytes that are still stored.
+  kept_bytes integer CHECK (kept_bytes BETWEEN 0 AND size_bytes),
   attachment_count integer NOT NULL CHECK (attachment_count >= 0),
-  -- Inbound messages have raw bytes. Outbound ones are composed from their fields, to the same bytes each time.
+  -- Inbound messages have raw bytes, until their files are deleted. Outbound ones are composed from their fields, to the same bytes each time.
   raw_id text,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
@@ -279,7 +283,7 @@ CREATE TABLE messages (
   tags text[] CONSTRAINT messages_tags CHECK (is_tags(tags)),
   metadata jsonb CONSTRAINT messages_metadata CHECK (is_metadata(metadata)),
   UNIQUE (organization_id, id),
-  CHECK (direction = 'outbound' OR raw_id IS NOT NULL),
+  CHECK (direction = 'outbound' OR (raw_id IS NOT NULL) = (kept_bytes IS NULL)),
   CHECK (status <> 'quarantined' OR guardrail IS NOT NULL),
   CHECK (released_at IS NULL OR status = 'received'),
   CHECK (num_nulls(extracted_text, extracted_characters) = 1),
@@ -377,15 +381,37 @@ CREATE TABLE deleted_threads (
 );
 CREATE INDEX deleted_threads_organization ON deleted_threads (organization_id, thread_id);
 
--- Number of messages that a mailbox lists, in shards. Concurrent arrivals to one mailbox would queue for the lock of a single counter row.
+-- Number of messages that a mailbox lists, and bytes that it stores, in shards. Concurrent arrivals to one mailbox would queue for the lock of
+-- a single counter row. The bytes are those of all messages, hidden ones too, and of the attachments of drafts.
 CREATE TABLE message_counts (
-  mailbox_id text NOT NULL REFERENCES mailboxes (id) ON DELETE CASCADE,
+  mailbox_id text NOT NULL,
   organization_id text NOT NULL,
   shard smallint NOT NULL,
   count bigint NOT NULL,
-  PRIMARY KEY (mailbox_id, shard)
+  bytes bigint NOT NULL,
+  PRIMARY KEY (mailbox_id, shard),
+  FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
 ) WITH (fillfactor = 50);
 CREATE INDEX message_counts_organization ON message_counts (organization_id);
+
+-- Bytes that all mailboxes of an organization store, in shards. More than those of a mailbox, because more transactions meet here.
+CREATE TABLE storage_counts (
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  shard smallint NOT NULL,
+  bytes bigint NOT NULL,
+  PRIMARY KEY (organization_id, shard)
+) WITH (fillfactor = 50);
+
+-- A deleted mailbox takes its counters along, also those that were written during the deletion.
+CREATE OR REPLACE FUNCTION release_storage() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  -- Without a row when the organization is being deleted, too.
+  UPDATE storage_counts SET bytes = bytes - OLD.bytes WHERE organization_id = OLD.organization_id
+    AND shard = (SELECT min(shard) FROM storage_counts WHERE organization_id = OLD.organization_id);
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER message_counts_deleted AFTER DELETE ON message_counts FOR EACH ROW WHEN (OLD.bytes <> 0) EXECUTE FUNCTION release_storage();
 
 -- Messages in progress.
 CREATE TABLE drafts (
@@ -505,7 +531,9 @@ CREATE TABLE attachments (
   draft_id text,
   -- The raw message of the range, if it is not that of the attachment's own message.
   raw_id text,
-  CHECK (num_nonnulls(raw_start, blob_key, bytes) = 1),
+  -- Its bytes were deleted before the message.
+  deleted_at timestamptz,
+  CHECK (num_nonnulls(raw_start, blob_key, bytes, deleted_at) = 1),
   CHECK ((raw_start IS NULL) = (raw_end IS NULL) AND (raw_start IS NULL) = (encoding IS NULL)),
   CHECK (num_nonnulls(message_id, draft_id) = 1),
   CHECK (draft_id IS NULL OR raw_start IS NULL),

@@ -19,7 +19,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   updateOrganization: {
     description:
-      'Changes the given limits. `null` returns a limit to the default of the server. A send above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the limit and what is left. Limits of one agent are `sending_limits` of its identity.',
+      'Changes the given limits. `null` returns a limit to the default of the server. A send above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the limit and what is left. Limits of one agent are `sending_limits` of its identity. `storage_quota_bytes` limits stored mail, and `retention` sets the days after which data is deleted. Preview a retention with `GET /retention/preview` first.',
     keys: 'organization',
     body: { sending_limits: { messages_per_hour: 500, new_recipients_per_day: 100 } },
     sdk: 'const organization = await callsign.organization.update($body)',
@@ -69,7 +69,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   updateIdentity: {
     description:
-      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for approval. `sending_limits` limit what the agent sends. `metadata` sets the keys that you give and deletes those with `null`. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
+      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for approval. `sending_limits` limit what the agent sends. `storage_quota_bytes` limits the mail that it stores, and `retention` sets the days after which its mail is deleted. `metadata` sets the keys that you give and deletes those with `null`. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
     keys: 'organization',
     body: { display_name: 'Sales', draft_approval: 'required' },
     reply: { display_name: 'Sales', draft_approval: 'required' },
@@ -184,6 +184,22 @@ export const accountDetails: Record<string, OperationDetails> = {
     query: { by: 'agent', start_date: '2026-03-01', end_date: '2026-03-31' },
     sdk: 'const page = await callsign.usage.list($query)',
     cli: 'callsign usage list --by agent --from 2026-03-01 --to 2026-03-31',
+  },
+  listStorage: {
+    description:
+      'Returns the bytes of stored mail: all messages, also those in the trash and in quarantine, and the attachments of drafts. A message to two agents counts for both. `quota_bytes` is the quota in force, or `null` without one. Incoming mail that does not fit is answered with `452 4.2.2`, and a send or draft with 409 `storage_quota_exceeded`. At 80 % of a quota the event `storage.nearly_full` is emitted once, and `storage.full` when mail was refused or the quota is used up.',
+    keys: 'organization',
+    query: { by: 'agent' },
+    sdk: 'const page = await callsign.usage.listStorage($query)',
+    cli: 'callsign usage storage --by-agent',
+  },
+  previewRetention: {
+    description:
+      'Counts what a retention with these days would delete now, before you set it with `retention` of the organization or of an identity. Without `agent_handle`, agents with a day of their own are left out, because a retention of the organization does not apply to them. Messages that wait for their delivery, and those that a scheduled draft or one that waits for approval answers or forwards, are held and not deleted.',
+    keys: 'organization',
+    query: { messages_days: 365, attachments_days: 90 },
+    sdk: 'const preview = await callsign.usage.previewRetention($query)',
+    cli: 'callsign retention preview --messages-days 365 --attachments-days 90',
   },
   listRequests: {
     description:

@@ -5,7 +5,7 @@ export const resources: Record<string, string> = {
   'Identity and caller':
     'An identity is an agent with one handle. It owns a mailbox, a tunnel, and if you add them a phone number, iMessage conversations and secrets. These operations also return the owner of the calling key, and the audit log.',
   Keys: 'An API key is an organization key or the key of one agent. Send it as `Authorization: Bearer …`.',
-  Usage: 'Counts of mail per day, for the organization, per agent and per domain.',
+  Usage: 'Counts of mail per day, stored bytes with their quotas, and the preview of a retention.',
   Requests: 'The API requests of the last 30 days, without the values that they carried.',
   Addresses:
     'An identity has one or more addresses, on the mail domain and on domains of your own. Its mailbox receives the mail to all of them.',

@@ -43,6 +43,8 @@ const imessage = (direction: 'inbound' | 'outbound', text: string) => ({
 const draft = { id: sampleId('draft'), version: 2, to: ['ada@example.com'], subject: 'Your order 1042', ...agent }
 const domain = (status: string) => ({ id: sampleId('domain'), domain: 'mail.example.com', status })
 
+const storage = (used: number) => ({ id: sampleId('identity'), scope: 'identity', used_bytes: used, quota_bytes: 1_000_000_000, ...agent })
+
 /** By event type. `meaning` is one sentence. */
 export const webhookSamples: Record<EventType, { meaning: string; data: Record<string, unknown> }> = {
   'email.received': { meaning: 'A message has arrived, or was released from quarantine.', data: message('received', inbound) },
@@ -95,5 +97,13 @@ export const webhookSamples: Record<EventType, { meaning: string; data: Record<s
   'domain.failed': { meaning: 'The DNS records of a domain have been wrong for 72 hours.', data: domain('failed') },
   'tunnel.connected': { meaning: 'The first client of a tunnel has connected.', data: { id: sampleId('tunnel'), ...agent } },
   'tunnel.disconnected': { meaning: 'The last client of a tunnel has disconnected.', data: { id: sampleId('tunnel'), ...agent } },
+  'storage.nearly_full': {
+    meaning: 'Stored mail has reached 80 % of the quota of an agent, or of the organization. It is repeated after usage was below 80 %.',
+    data: storage(820_000_000),
+  },
+  'storage.full': {
+    meaning: 'Mail was refused because it does not fit into the quota of an agent, or of the organization, or the quota is used up.',
+    data: storage(999_000_000),
+  },
   'test.ping': { meaning: 'You have tested a webhook.', data: { webhook_id: sampleId('webhook') } },
 }

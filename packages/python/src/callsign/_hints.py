@@ -27,6 +27,7 @@ HINTS = {
     "draft_send_in_progress": "The draft is being sent or has been sent already.",
     "address_already_taken": "Another identity has this address, or another organization had it.",
     "approval_expired": "The request for approval of the draft has expired. Request approval again.",
+    "storage_quota_exceeded": "The mail does not fit into the storage quota of the agent or of the organization. The message names it.",
     "handle_already_taken": "Another identity has, or had, this handle.",
     "vault_already_initialized": "The organization has a vault.",
     "vault_secret_conflict": "The secret has changed since you read this revision.",

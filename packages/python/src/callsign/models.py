@@ -620,6 +620,11 @@ class Identity(TypedDict):
     """Limits email.received per sender. Further messages of a window are announced together by one
     event at its end, with `coalesced`.
     """
+    storage_quota_bytes: int | None
+    """The most bytes of stored mail: messages, and attachments of drafts. null means no quota of
+    its own.
+    """
+    retention: Retention
     created_at: str
     updated_at: str
 
@@ -898,6 +903,13 @@ class ListSmsMessagesReply(TypedDict):
     next_cursor: str | None
 
 
+class ListStorageReply(TypedDict):
+    object: Literal["list"]
+    data: List[StorageUse]
+    has_more: bool
+    next_cursor: str | None
+
+
 class ListSuppressionsReply(TypedDict):
     object: Literal["list"]
     data: List[Suppression]
@@ -1151,7 +1163,38 @@ class Organization(TypedDict):
     pause_reason: str | None
     sending_limits: SendingLimits
     key_sending_limits: SendingLimits
+    storage_quota_bytes: int | None
+    """The most bytes of stored mail: messages, and attachments of drafts. null means no quota of
+    its own.
+    """
+    retention: OrganizationRetention
     created_at: str
+
+
+class OrganizationRetention(TypedDict):
+    messages_days: int | None
+    """Messages older than this are deleted for good, with their files."""
+    attachments_days: int | None
+    """Attachments of older messages are deleted, with the raw messages that contain them. The
+    messages stay.
+    """
+    events_days: int | None
+    """Events older than this are deleted."""
+    requests_days: int | None
+    """Entries of the log of API requests older than this are deleted."""
+
+
+class OrganizationRetentionChange(TypedDict):
+    messages_days: NotRequired[int | None]
+    """Messages older than this are deleted for good, with their files."""
+    attachments_days: NotRequired[int | None]
+    """Attachments of older messages are deleted, with the raw messages that contain them. The
+    messages stay.
+    """
+    events_days: NotRequired[int | None]
+    """Events older than this are deleted."""
+    requests_days: NotRequired[int | None]
+    """Entries of the log of API requests older than this are deleted."""
 
 
 OutboxItem = TypedDict(
@@ -1256,6 +1299,37 @@ class ReplyAttachmentInput(TypedDict):
     """Base64."""
     url: NotRequired[str]
     content_id: NotRequired[str | None]
+
+
+class Retention(TypedDict):
+    messages_days: int | None
+    """Messages older than this are deleted for good, with their files."""
+    attachments_days: int | None
+    """Attachments of older messages are deleted, with the raw messages that contain them. The
+    messages stay.
+    """
+
+
+class RetentionChange(TypedDict):
+    messages_days: NotRequired[int | None]
+    """Messages older than this are deleted for good, with their files."""
+    attachments_days: NotRequired[int | None]
+    """Attachments of older messages are deleted, with the raw messages that contain them. The
+    messages stay.
+    """
+
+
+class RetentionPreview(TypedDict):
+    messages: int
+    """Messages that would be deleted."""
+    messages_bytes: int
+    attachments: int
+    """Attachments of other messages that would be deleted."""
+    attachments_bytes: int
+    held_messages: int
+    """Old messages that stay, because they are queued, or a draft that is scheduled or waits for
+    approval answers or forwards them.
+    """
 
 
 class RevokedApprovalLink(TypedDict):
@@ -1544,6 +1618,16 @@ class SocketToken(TypedDict):
     token: str
     """Offer it as the subprotocol bearer.TOKEN, beside callsign.events. It opens nothing else."""
     expires_at: str
+
+
+class StorageUse(TypedDict):
+    agent_handle: str | None
+    """The agent, with `by=agent`."""
+    used_bytes: int
+    quota_bytes: int | None
+    """The most bytes of stored mail: messages, and attachments of drafts. null means no quota of
+    its own.
+    """
 
 
 class Suppression(TypedDict):

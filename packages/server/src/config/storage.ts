@@ -41,6 +41,13 @@ export const storage = area({
         throw new Error('must be file:<folder> or s3://bucket/prefix')
       },
     }),
+    storageQuotaMax: setting({
+      name: 'CALLSIGN_ORGANIZATION_STORAGE_MB',
+      fallback: null,
+      sentence:
+        'Storage quota of each organization for mail, in MB of 1,000,000 bytes. An organization may set a lower one. Mail above it is answered with 452.',
+      read: (text) => integer(1, 1_000_000_000)(text) * 1_000_000,
+    }),
     s3Endpoint: setting({
       name: 'CALLSIGN_S3_ENDPOINT',
       fallback: null,

@@ -23,7 +23,13 @@ export function createAccountArea(shared: SharedParts): AccountArea {
     key: config.keySendingLimits ?? {},
     organization: config.organizationSendingLimits ?? {},
   }
-  const organizations = createOrganizationSettings({ db, accounts, hastenJobs: shared.hastenJobs, defaults: limitDefaults })
+  const organizations = createOrganizationSettings({
+    db,
+    accounts,
+    hastenJobs: shared.hastenJobs,
+    defaults: limitDefaults,
+    storageQuotaMax: config.storageQuotaMax,
+  })
   const identities = createIdentities(db, accounts, config)
   const requests = createRequests({
     db,

@@ -34,6 +34,9 @@ import { outboundMailRoutes } from '../features/mail/outbound/routes.ts'
 import { createReturnedMail, type ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createMailRules } from '../features/mail/rules/operations.ts'
 import { mailRuleRoutes } from '../features/mail/rules/routes.ts'
+import { createStorage } from '../features/mail/storage/operations.ts'
+import { createRetention } from '../features/mail/storage/retention.ts'
+import { storageRoutes } from '../features/mail/storage/routes.ts'
 import { createSuppressions } from '../features/mail/suppressions/operations.ts'
 import { suppressionRoutes } from '../features/mail/suppressions/routes.ts'
 import { createTemplates } from '../features/mail/templates/operations.ts'
@@ -65,7 +68,7 @@ const healthTimeoutMs = 3_000
 
 export function createMailArea(
   shared: SharedParts,
-  { accounts, identities, organizations, limitDefaults }: AccountArea,
+  { accounts, identities, organizations, requests, limitDefaults }: AccountArea,
   { events, emit }: EventArea,
 ): MailArea {
   const { config, db, keyring, blobs, dns, web, enqueue, publicUrl, businessEvents, log } = shared
@@ -91,6 +94,15 @@ export function createMailArea(
   identities.onDelete((tx, { organizationId, mailboxId }) => messages.emptyMailbox(tx, organizationId, mailboxId))
 
   const usage = createUsage(db)
+  const storage = createStorage({ db, emit, serverMax: config.storageQuotaMax })
+  const retention = createRetention({
+    db,
+    accounts,
+    messages,
+    attachments,
+    deleteEvents: events.deleteBefore,
+    deleteRequests: requests.deleteBefore,
+  })
   const mailRules = createMailRules({ db, accounts, identities })
   const suppressions = createSuppressions({ db, accounts })
 
@@ -110,6 +122,7 @@ export function createMailArea(
     businessEvents,
     reader,
     resolverHealth,
+    storage,
     findHostedDomains: domains.domains.findHosted,
     hostname: mailDomain,
   })
@@ -122,6 +135,7 @@ export function createMailArea(
     attachments,
     messages,
     mailRules,
+    storage,
     suppressions,
     enqueue,
     limitDefaults,
@@ -164,6 +178,7 @@ export function createMailArea(
     attachments,
     messages,
     outboundMail,
+    storage,
     enqueue,
     cancelJob,
     emit,
@@ -187,6 +202,7 @@ export function createMailArea(
       ...mailRuleRoutes(mailRules),
       ...suppressionRoutes(suppressions),
       ...usageRoutes(usage),
+      ...storageRoutes(storage, retention),
       ...templateRoutes(createTemplates({ db, accounts })),
     ],
     handlers: [
@@ -204,6 +220,7 @@ export function createMailArea(
       { name: 'sweep wake windows', everyMs: hourMs, run: () => wakeGuard.sweep() },
       { name: 'move usage changes', everyMs: usageEveryMs, run: () => usage.move() },
       { name: 'sweep usage', everyMs: dayMs, isDueAtStart: true, run: () => usage.sweep() },
+      { name: 'apply retention', everyMs: hourMs, isDueAtStart: true, run: () => retention.apply() },
       { name: 'sweep send counts', everyMs: hourMs, run: () => outboundMail.sweepCounts() },
       { name: 'sweep MTA-STS policies', everyMs: dayMs, run: () => mtaSts.sweep() },
     ],

@@ -12,6 +12,7 @@ import { Table } from '../../elements/table.tsx'
 import { Tabs } from '../../elements/tabs.tsx'
 import { place, setQuery } from '../../navigation/place.ts'
 import { client } from '../../session/client.ts'
+import { StorageUse } from './storage-use.tsx'
 import { UsageChart } from './usage-chart.tsx'
 import { addUp, daysOf, isMinorCount, type UsageCount, type UsageSum, usageCounts } from './usage-sums.ts'
 
@@ -19,6 +20,7 @@ const subjects = [
   { id: 'organization', label: 'Per day' },
   { id: 'agent', label: 'Per agent' },
   { id: 'domain', label: 'Per domain' },
+  { id: 'storage', label: 'Storage' },
 ] as const
 
 const periods = [
@@ -36,12 +38,8 @@ const samples = samplesOf({
 
 export default function UsageScreen() {
   const { query } = place.value
-  const by: UsageSubject = subjects.find(({ id }) => id === query.get('by'))?.id ?? 'organization'
+  const tab = subjects.find(({ id }) => id === query.get('by'))?.id ?? 'organization'
   const period = periods.find(({ value }) => value === query.get('days'))?.value ?? '30'
-  const days = daysOf(Number(period), Date.now())
-  const usage = useQuery(`usage ${by} ${period}`, () =>
-    listAll((page) => client.usage.list({ ...page, by, start_date: days[0] as string, end_date: days.at(-1) as string })),
-  )
   const select = (
     <Select
       label="Period"
@@ -52,21 +50,31 @@ export default function UsageScreen() {
     />
   )
   return (
-    <Screen title="Usage" note="days in UTC" actions={select}>
-      <Tabs tabs={subjects} selected={by} name="Usage" onSelect={(id) => setQuery({ by: id === 'organization' ? undefined : id })}>
-        <Loaded query={usage}>
-          {(all) =>
-            all.length === 0 ? (
-              <Empty icon="usage" title="No mail in this period" samples={samples}>
-                Each message counts on the day on which it arrives or is sent, delivered or rejected.
-              </Empty>
-            ) : (
-              <Counts by={by} days={days} usage={all} />
-            )
-          }
-        </Loaded>
+    <Screen title="Usage" note="days in UTC" actions={tab === 'storage' ? undefined : select}>
+      <Tabs tabs={subjects} selected={tab} name="Usage" onSelect={(id) => setQuery({ by: id === 'organization' ? undefined : id })}>
+        {tab === 'storage' ? <StorageUse /> : <CountedMail key={tab} by={tab} period={period} />}
       </Tabs>
     </Screen>
+  )
+}
+
+function CountedMail({ by, period }: { by: UsageSubject; period: string }) {
+  const days = daysOf(Number(period), Date.now())
+  const usage = useQuery(`usage ${by} ${period}`, () =>
+    listAll((page) => client.usage.list({ ...page, by, start_date: days[0] as string, end_date: days.at(-1) as string })),
+  )
+  return (
+    <Loaded query={usage}>
+      {(all) =>
+        all.length === 0 ? (
+          <Empty icon="usage" title="No mail in this period" samples={samples}>
+            Each message counts on the day on which it arrives or is sent, delivered or rejected.
+          </Empty>
+        ) : (
+          <Counts by={by} days={days} usage={all} />
+        )
+      }
+    </Loaded>
   )
 }
 

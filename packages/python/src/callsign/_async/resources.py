@@ -60,6 +60,7 @@ from ..models import (
     ListPhoneNumbersReply,
     ListRequestsReply,
     ListSmsMessagesReply,
+    ListStorageReply,
     ListSuppressionsReply,
     ListTemplatesReply,
     ListThreadsReply,
@@ -78,6 +79,7 @@ from ..models import (
     MessageFlags,
     MessageWait,
     Organization,
+    OrganizationRetentionChange,
     PhoneNumber,
     QueuedMessage,
     RejectedDraft,
@@ -86,6 +88,8 @@ from ..models import (
     RenderedTemplate,
     ReplayResult,
     ReplyAttachmentInput,
+    RetentionChange,
+    RetentionPreview,
     RevokedApprovalLink,
     RevokedKey,
     RevokedVaultAccess,
@@ -1031,6 +1035,8 @@ class Identities:
         outbound_guard: Literal["off", "flag", "hold"] | Unset = UNSET,
         outbound_guard_patterns: List[str] | Unset = UNSET,
         wake_limit: UpdateIdentityWakeLimit | None | Unset = UNSET,
+        storage_quota_bytes: int | None | Unset = UNSET,
+        retention: RetentionChange | Unset = UNSET,
         metadata: Dict[str, str | float | bool | None] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Identity:
@@ -1039,9 +1045,10 @@ class Identities:
         sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges
         mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing
         mail for secrets and flags the message or holds it for approval. `sending_limits` limit
-        what the agent sends. `metadata` sets the keys that you give and deletes those with
-        `null`. Moving a mailbox with `custom_domain_id` changes its address, and mail to the
-        old address is refused.
+        what the agent sends. `storage_quota_bytes` limits the mail that it stores, and
+        `retention` sets the days after which its mail is deleted. `metadata` sets the keys that
+        you give and deletes those with `null`. Moving a mailbox with `custom_domain_id` changes
+        its address, and mail to the old address is refused.
         """
         return await self._connection.request(
             Request[Identity](
@@ -1059,6 +1066,8 @@ class Identities:
                         "outbound_guard": outbound_guard,
                         "outbound_guard_patterns": outbound_guard_patterns,
                         "wake_limit": wake_limit,
+                        "storage_quota_bytes": storage_quota_bytes,
+                        "retention": retention,
                         "metadata": metadata,
                     }
                 ),
@@ -2254,11 +2263,15 @@ class Organization:
         *,
         sending_limits: SendingLimitsChange | Unset = UNSET,
         key_sending_limits: SendingLimitsChange | Unset = UNSET,
+        storage_quota_bytes: int | None | Unset = UNSET,
+        retention: OrganizationRetentionChange | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Organization:
         """Changes the given limits. `null` returns a limit to the default of the server. A send
         above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the
         limit and what is left. Limits of one agent are `sending_limits` of its identity.
+        `storage_quota_bytes` limits stored mail, and `retention` sets the days after which data
+        is deleted. Preview a retention with `GET /retention/preview` first.
         """
         return await self._connection.request(
             Request[Organization](
@@ -2268,6 +2281,8 @@ class Organization:
                     {
                         "sending_limits": sending_limits,
                         "key_sending_limits": key_sending_limits,
+                        "storage_quota_bytes": storage_quota_bytes,
+                        "retention": retention,
                     }
                 ),
                 timeout=request_timeout,
@@ -3356,6 +3371,67 @@ class Usage:
             )
         )
 
+    async def list_storage(
+        self,
+        *,
+        by: Literal["organization", "agent"] | Unset = UNSET,
+        agent_handle: str | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListStorageReply:
+        """Returns the bytes of stored mail: all messages, also those in the trash and in
+        quarantine, and the attachments of drafts. A message to two agents counts for both.
+        `quota_bytes` is the quota in force, or `null` without one. Incoming mail that does not
+        fit is answered with `452 4.2.2`, and a send or draft with 409 `storage_quota_exceeded`.
+        At 80 % of a quota the event `storage.nearly_full` is emitted once, and `storage.full`
+        when mail was refused or the quota is used up.
+        """
+        return await self._connection.request(
+            Request[ListStorageReply](
+                "GET",
+                "/usage/storage",
+                query=given(
+                    {
+                        "by": by,
+                        "agent_handle": agent_handle,
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    async def preview_retention(
+        self,
+        *,
+        agent_handle: str | Unset = UNSET,
+        messages_days: int | Unset = UNSET,
+        attachments_days: int | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> RetentionPreview:
+        """Counts what a retention with these days would delete now, before you set it with
+        `retention` of the organization or of an identity. Without `agent_handle`, agents with a
+        day of their own are left out, because a retention of the organization does not apply to
+        them. Messages that wait for their delivery, and those that a scheduled draft or one
+        that waits for approval answers or forwards, are held and not deleted.
+        """
+        return await self._connection.request(
+            Request[RetentionPreview](
+                "GET",
+                "/retention/preview",
+                query=given(
+                    {
+                        "agent_handle": agent_handle,
+                        "messages_days": messages_days,
+                        "attachments_days": attachments_days,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
 
 class VaultApi:
     def __init__(self, connection: AsyncConnection) -> None:
@@ -3871,7 +3947,7 @@ class Webhooks:
         self,
         *,
         url: str,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]],
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]],
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,
@@ -3934,7 +4010,7 @@ class Webhooks:
         id: str,
         *,
         status: Literal["pending", "delivered", "failed"] | Unset = UNSET,
-        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"] | Unset = UNSET,
+        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -4105,7 +4181,7 @@ class Webhooks:
         id: str,
         *,
         url: str | Unset = UNSET,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "test.ping"]] | Unset = UNSET,
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]] | Unset = UNSET,
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,

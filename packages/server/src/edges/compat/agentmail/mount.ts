@@ -118,6 +118,7 @@ const names: Partial<Record<ErrorCode, string>> = {
   not_found: 'NotFoundError',
   rate_limited: 'RateLimitError',
   sending_limit_reached: 'LimitExceededError',
+  storage_quota_exceeded: 'LimitExceededError',
   internal_error: 'ServerError',
 }
 

@@ -34,6 +34,7 @@ const names: Record<ErrorCode, [name: string, status?: number]> = {
   no_numbers_available: ['application_error'],
   number_already_assigned: ['application_error'],
   conversation_archived: ['application_error'],
+  storage_quota_exceeded: ['application_error', 422],
   idempotency_in_progress: ['concurrent_idempotent_requests'],
   idempotency_key_reused: ['invalid_idempotent_request', 409],
   vault_already_initialized: ['application_error'],

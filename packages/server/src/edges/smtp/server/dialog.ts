@@ -212,8 +212,8 @@ export class Dialog {
   /** A refused recipient is not a protocol error, because a list with dead addresses must still reach the others. */
   async #checkRecipient(transaction: Transaction, to: string): Promise<Answer> {
     const { receiver, limits, log } = this.#settings
-    const { id, from, clientAddress, clientName, esmtp, tls, smtputf8, account } = transaction
-    const sender: SenderFacts = { id, from, clientAddress, clientName, esmtp, tls, smtputf8, account }
+    const { id, from, clientAddress, clientName, esmtp, tls, smtputf8, declaredSize, account } = transaction
+    const sender: SenderFacts = { id, from, clientAddress, clientName, esmtp, tls, smtputf8, declaredSize, account }
     let verdict: RecipientVerdict
     try {
       verdict = await receiver.checkRecipient(to, sender)

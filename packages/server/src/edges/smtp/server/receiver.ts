@@ -22,6 +22,8 @@ export type SenderFacts = {
   esmtp: boolean
   tls: TlsFacts | null
   smtputf8: boolean
+  /** The SIZE parameter of MAIL. */
+  declaredSize: number | null
   /** Null for mail from other servers. */
   account: Account | null
 }
@@ -30,8 +32,6 @@ export type SenderFacts = {
 export type Envelope = SenderFacts & {
   recipients: string[]
   bodyType: '7bit' | '8bitmime'
-  /** The SIZE parameter of MAIL. */
-  declaredSize: number | null
 }
 
 export type RecipientVerdict = { kind: 'accepted' } | { kind: 'refused'; reply: SmtpReply }

@@ -76,6 +76,7 @@ function toReply({ status, code, message, details }: ApiFailure): SmtpReply {
   const field = code === 'validation_error' ? details[0]?.path.split('/')[1] : undefined
   const text = `${field ? `${field}: ` : ''}${message}`.replace(/\s+/g, ' ')
   if (status === 401) return { code: 550, enhanced: '5.7.0', text }
+  if (code === 'storage_quota_exceeded') return { code: 452, enhanced: '4.2.2', text }
   if (status === 413) return { code: 552, enhanced: '5.3.4', text }
   if (status === 429) return { code: 451, enhanced: '4.7.1', text }
   if (status >= 500 || code === 'idempotency_in_progress') return { code: 451, enhanced: '4.3.0', text }

@@ -13,6 +13,9 @@ export type MailMode = 'open' | 'allowlist'
 /** Search of outgoing mail for secrets. `hold` requires approval. */
 export type OutboundGuardMode = 'off' | 'flag' | 'hold'
 
+/** Own days of retention. A missing or null one is that of the organization. */
+export type IdentityRetention = { messages_days?: number | null; attachments_days?: number | null }
+
 export type IdentityRow = {
   id: string
   organization_id: string
@@ -38,6 +41,8 @@ export type IdentityRow = {
   outbound_guard_patterns: string[]
   wake_events: number | null
   wake_window_seconds: number | null
+  storage_quota_bytes: number | null
+  retention: IdentityRetention
   created_at: Date
   updated_at: Date
 }
@@ -74,6 +79,8 @@ export type MailboxOwner = {
   wakeLimit: { events: number; windowSeconds: number } | null
   /** True while the organization has paused all sending. */
   isPaused: boolean
+  /** True when the identity or its organization has a storage quota of its own. */
+  hasQuota: boolean
 }
 
 /**

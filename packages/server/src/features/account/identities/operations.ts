@@ -83,6 +83,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       outbound_guard: row.outbound_guard,
       outbound_guard_patterns: row.outbound_guard_patterns,
       wake_limit: row.wake_events === null ? null : { events: row.wake_events, window_seconds: row.wake_window_seconds as number },
+      storage_quota_bytes: row.storage_quota_bytes,
+      retention: { messages_days: row.retention.messages_days ?? null, attachments_days: row.retention.attachments_days ?? null },
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }
@@ -136,6 +138,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         outbound_guard_patterns: [],
         wake_events: null,
         wake_window_seconds: null,
+        storage_quota_bytes: null,
+        retention: {},
         created_at: at,
         updated_at: at,
       }
@@ -211,6 +215,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           outboundGuard: outbound_guard ?? null,
           outboundGuardPatterns: outbound_guard_patterns ?? null,
           wakeLimit: body.wake_limit && { events: body.wake_limit.events, windowSeconds: body.wake_limit.window_seconds },
+          storageQuotaBytes: body.storage_quota_bytes,
+          retention: body.retention ?? {},
           at: now(),
         })
         if (body.metadata !== undefined)
@@ -221,6 +227,12 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           const address = await addresses.movePrimary(tx, row, domain)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.moved', row.id, { mailbox_address: address })
         }
+        const { storage_quota_bytes, retention } = body
+        if (storage_quota_bytes !== undefined || retention !== undefined)
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.storage_changed', row.id, {
+            storage_quota_bytes,
+            retention,
+          })
         if (body.sending_limits !== undefined)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.limits_changed', row.id, body.sending_limits)
         if (outbound_guard !== undefined || outbound_guard_patterns !== undefined)

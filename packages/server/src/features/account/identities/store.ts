@@ -3,7 +3,7 @@ import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { LimitSettings } from '../organizations/model.ts'
 import { takeAddress } from './address-store.ts'
-import type { DraftApproval, IdentityRow, MailboxOwner, MailboxRow, MailMode, OutboundGuardMode } from './model.ts'
+import type { DraftApproval, IdentityRetention, IdentityRow, MailboxOwner, MailboxRow, MailMode, OutboundGuardMode } from './model.ts'
 
 export type NewIdentity = {
   id: string
@@ -62,7 +62,7 @@ export const identityColumns = `i.id, i.organization_id, i.agent_handle, i.displ
   ARRAY(SELECT a.address FROM addresses a WHERE a.identity_id = i.id ORDER BY a.address <> b.address, a.id) AS addresses,
   t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.sending_limits,
   i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
-  i.client_id, i.metadata, i.created_at, i.updated_at`
+  i.storage_quota_bytes::float8 AS storage_quota_bytes, i.retention, i.client_id, i.metadata, i.created_at, i.updated_at`
 export const identityTables = `identities i JOIN mailboxes b ON b.identity_id = i.id JOIN tunnels t ON t.identity_id = i.id
   JOIN addresses p ON p.identity_id = i.id AND p.address = b.address`
 
@@ -114,6 +114,9 @@ export async function updateIdentity(
     outboundGuardPatterns: string[] | null
     /** Undefined leaves it unchanged. */
     wakeLimit: { events: number; windowSeconds: number } | null | undefined
+    /** Undefined leaves it unchanged. */
+    storageQuotaBytes: number | null | undefined
+    retention: IdentityRetention
     at: Date
   },
 ): Promise<void> {
@@ -122,7 +125,8 @@ export async function updateIdentity(
       description = CASE WHEN $3 THEN $4 ELSE description END, draft_approval = coalesce($6, draft_approval),
       inbound_mode = coalesce($7, inbound_mode), outbound_mode = coalesce($8, outbound_mode), sending_limits = sending_limits || $9,
       outbound_guard = coalesce($10, outbound_guard), outbound_guard_patterns = coalesce($11, outbound_guard_patterns),
-      wake_events = CASE WHEN $12 THEN $13 ELSE wake_events END, wake_window_seconds = CASE WHEN $12 THEN $14 ELSE wake_window_seconds END, updated_at = $5 WHERE id = $1`,
+      wake_events = CASE WHEN $12 THEN $13 ELSE wake_events END, wake_window_seconds = CASE WHEN $12 THEN $14 ELSE wake_window_seconds END,
+      storage_quota_bytes = CASE WHEN $15 THEN $16 ELSE storage_quota_bytes END, retention = retention || $17, updated_at = $5 WHERE id = $1`,
     values: [
       id,
       change.displayName,
@@ -138,6 +142,9 @@ export async function updateIdentity(
       change.wakeLimit !== undefined,
       change.wakeLimit?.events ?? null,
       change.wakeLimit?.windowSeconds ?? null,
+      change.storageQuotaBytes !== undefined,
+      change.storageQuotaBytes ?? null,
+      JSON.stringify(change.retention),
     ],
   })
 }
@@ -177,6 +184,7 @@ type OwnerRow = {
   outbound_guard_patterns: string[]
   wake_events: number | null
   wake_window_seconds: number | null
+  has_quota: boolean
 }
 
 const toOwner = (row: OwnerRow): MailboxOwner => ({
@@ -194,12 +202,14 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
   isPaused: row.is_paused,
   wakeLimit: row.wake_events === null ? null : { events: row.wake_events, windowSeconds: row.wake_window_seconds as number },
   outboundGuard: { mode: row.outbound_guard, patterns: row.outbound_guard_patterns },
+  hasQuota: row.has_quota,
 })
 
 const ownerColumns = `b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address,
   coalesce(d.holds_name, true) AS is_reachable, i.draft_approval, i.inbound_mode, i.outbound_mode,
   i.sending_limits AS identity_limits, i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
-  o.key_sending_limits AS key_limits, o.sending_limits AS organization_limits, o.paused_at IS NOT NULL AS is_paused`
+  o.key_sending_limits AS key_limits, o.sending_limits AS organization_limits, o.paused_at IS NOT NULL AS is_paused,
+  i.storage_quota_bytes IS NOT NULL OR o.storage_quota_bytes IS NOT NULL AS has_quota`
 const ownerTables = `addresses a JOIN identities i ON i.id = a.identity_id JOIN mailboxes b ON b.identity_id = a.identity_id
   JOIN organizations o ON o.id = a.organization_id LEFT JOIN domains d ON d.id = a.domain_id`
 

@@ -7,6 +7,8 @@ export type AuditAction =
   | 'organization.paused'
   | 'organization.resumed'
   | 'organization.limits_changed'
+  | 'organization.storage_changed'
+  | 'retention.applied'
   | 'session.started'
   | 'session.failed'
   | 'session.throttled'
@@ -27,6 +29,7 @@ export type AuditAction =
   | 'identity.deleted'
   | 'identity.modes_changed'
   | 'identity.limits_changed'
+  | 'identity.storage_changed'
   | 'identity.guard_changed'
   | 'identity.moved'
   | 'mail_rule.created'
@@ -99,3 +102,7 @@ export const effectiveLimits = (own: LimitSettings, defaults: LimitSettings): Se
 
 /** The defaults of the server, by the subject that a limit is for. */
 export type LimitDefaults = { identity: LimitSettings; key: LimitSettings; organization: LimitSettings }
+
+/** The quota of an organization: its own, but at most that of the server. */
+export const effectiveQuota = (own: number | null, serverMax: number | null): number | null =>
+  own === null ? serverMax : serverMax === null ? own : Math.min(own, serverMax)

@@ -4,11 +4,11 @@ import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/organization'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
-import { notFound } from '../../../core/errors.ts'
+import { invalid, notFound } from '../../../core/errors.ts'
 import type { Finish, HastenJobs } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
-import { effectiveLimits, type LimitDefaults } from './model.ts'
+import { effectiveLimits, effectiveQuota, type LimitDefaults } from './model.ts'
 import { type Accounts, actorOf } from './operations.ts'
 import * as store from './store.ts'
 
@@ -34,9 +34,9 @@ export interface OrganizationSettings {
 /** Held jobs look again after this time. The end of a pause makes them due at once. */
 const heldMs = 10 * 60_000
 
-type Parts = { db: Database; accounts: Accounts; hastenJobs: HastenJobs; defaults: LimitDefaults }
+type Parts = { db: Database; accounts: Accounts; hastenJobs: HastenJobs; defaults: LimitDefaults; storageQuotaMax: number | null }
 
-export function createOrganizationSettings({ db, accounts, hastenJobs, defaults }: Parts): OrganizationSettings {
+export function createOrganizationSettings({ db, accounts, hastenJobs, defaults, storageQuotaMax }: Parts): OrganizationSettings {
   const heldKinds: string[] = []
 
   async function getOrganization(caller: Caller): Promise<OrganizationView> {
@@ -49,6 +49,8 @@ export function createOrganizationSettings({ db, accounts, hastenJobs, defaults 
       pause_reason: row.pause_reason,
       sending_limits: effectiveLimits(row.sending_limits, defaults.organization),
       key_sending_limits: effectiveLimits(row.key_sending_limits, defaults.key),
+      storage_quota_bytes: effectiveQuota(row.storage_quota_bytes, storageQuotaMax),
+      retention: { messages_days: null, attachments_days: null, events_days: null, requests_days: null, ...row.retention },
       created_at: row.created_at.toISOString(),
     }
   }
@@ -58,9 +60,18 @@ export function createOrganizationSettings({ db, accounts, hastenJobs, defaults 
 
     async updateOrganization(call, body) {
       const { organizationId } = call.caller
+      const { storage_quota_bytes, retention, ...limits } = body
+      if (storageQuotaMax !== null && (storage_quota_bytes ?? 0) > storageQuotaMax)
+        throw invalid('/storage_quota_bytes', `storage_quota_bytes must be at most ${storageQuotaMax}, the quota of this server`)
       await call.transact(async (tx) => {
-        await store.changeLimits(tx, organizationId, body.sending_limits ?? {}, body.key_sending_limits ?? {})
-        await accounts.audit(tx, organizationId, actorOf(call), 'organization.limits_changed', organizationId, body)
+        if (Object.keys(limits).length > 0) {
+          await store.changeLimits(tx, organizationId, limits.sending_limits ?? {}, limits.key_sending_limits ?? {})
+          await accounts.audit(tx, organizationId, actorOf(call), 'organization.limits_changed', organizationId, limits)
+        }
+        if (storage_quota_bytes === undefined && retention === undefined) return
+        await store.changeStorage(tx, organizationId, storage_quota_bytes, retention ?? {})
+        const change = { storage_quota_bytes, retention }
+        await accounts.audit(tx, organizationId, actorOf(call), 'organization.storage_changed', organizationId, change)
       })
       return getOrganization(call.caller)
     },

@@ -1,4 +1,5 @@
 // The SQL of organizations, users and the audit log.
+import type { OrganizationRetention } from '@callsign/contract/storage'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { AuditRow, LimitSettings } from './model.ts'
@@ -80,13 +81,16 @@ export type OrganizationRow = {
   pause_reason: string | null
   sending_limits: LimitSettings
   key_sending_limits: LimitSettings
+  storage_quota_bytes: number | null
+  retention: Partial<OrganizationRetention>
   created_at: Date
 }
 
 export async function findOrganization(sql: Sql, id: string): Promise<OrganizationRow | null> {
   const { rows } = await sql.query<OrganizationRow>({
     name: 'find-organization',
-    text: `SELECT id, name, paused_at, pause_reason, sending_limits, key_sending_limits, created_at FROM organizations WHERE id = $1`,
+    text: `SELECT id, name, paused_at, pause_reason, sending_limits, key_sending_limits, storage_quota_bytes::float8, retention, created_at
+      FROM organizations WHERE id = $1`,
     values: [id],
   })
   return rows[0] ?? null
@@ -97,6 +101,19 @@ export async function changeLimits(sql: Sql, id: string, ofAll: LimitSettings, o
   await sql.query({
     text: 'UPDATE organizations SET sending_limits = sending_limits || $2, key_sending_limits = key_sending_limits || $3 WHERE id = $1',
     values: [id, JSON.stringify(ofAll), JSON.stringify(ofKeys)],
+  })
+}
+
+/** Sets the storage quota, unless it is undefined, and merges days of retention into the stored ones. */
+export async function changeStorage(
+  sql: Sql,
+  id: string,
+  quotaBytes: number | null | undefined,
+  retention: Partial<OrganizationRetention>,
+): Promise<void> {
+  await sql.query({
+    text: `UPDATE organizations SET storage_quota_bytes = CASE WHEN $2 THEN $3 ELSE storage_quota_bytes END, retention = retention || $4 WHERE id = $1`,
+    values: [id, quotaBytes !== undefined, quotaBytes ?? null, JSON.stringify(retention)],
   })
 }
 

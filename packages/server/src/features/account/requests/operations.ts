@@ -21,6 +21,8 @@ export interface Requests {
   recorder: RequestRecorder | null
   /** Deletes requests that are older than their retention. */
   sweep(): Promise<void>
+  /** Deletes requests of an organization from before a time. */
+  deleteBefore(organizationId: string, before: Date): Promise<void>
 }
 
 type Parts = {
@@ -54,6 +56,10 @@ export function createRequests({ db, keptDays, registry, log }: Parts): Requests
     async sweep() {
       const olderThan = inMs(-keptDays * dayMs)
       for (;;) if ((await store.sweepRequests(db, olderThan, sweptMax)) < sweptMax) return
+    },
+
+    async deleteBefore(organizationId, before) {
+      for (;;) if ((await store.deleteRequestsOf(db, organizationId, before, sweptMax)) < sweptMax) return
     },
   }
 }

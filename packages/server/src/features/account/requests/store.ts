@@ -66,6 +66,16 @@ export async function findRequest(sql: Sql, organizationId: string, id: string):
   return rows[0] ?? null
 }
 
+/** Deletes up to `max` requests of an organization from before this time, oldest first. Returns their number. */
+export async function deleteRequestsOf(sql: Sql, organizationId: string, olderThan: Date, max: number): Promise<number> {
+  const { rowCount } = await sql.query({
+    text: `DELETE FROM api_requests WHERE organization_id = $1 AND id IN (SELECT id FROM api_requests WHERE organization_id = $1 AND id < $2
+      ORDER BY id LIMIT $3)`,
+    values: [organizationId, firstId('request', olderThan.getTime()), max],
+  })
+  return rowCount
+}
+
 /** Deletes up to `max` requests from before this time, the oldest of each organization first. Returns their number. */
 export async function sweepRequests(sql: Sql, olderThan: Date, max: number): Promise<number> {
   const { rowCount } = await sql.query({

@@ -59,6 +59,8 @@ export interface Events {
   place(): Promise<unknown>
   /** Deletes old events. */
   sweep(): Promise<number>
+  /** Deletes events of an organization from before a time. */
+  deleteBefore(organizationId: string, before: Date): Promise<number>
 }
 
 /** Describes the subjects with these ids. Deleted subjects are missing from the map. */
@@ -237,6 +239,8 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
     wait: waits.wait,
 
     place: () => store.placeEvents(db),
+
+    deleteBefore: (organizationId, before) => store.deleteEventsOf(db, organizationId, before),
 
     sweep: () => store.sweepEvents(db, inMs(-keptMs)),
   }

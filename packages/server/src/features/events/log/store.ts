@@ -180,6 +180,20 @@ export async function findEvents(sql: Sql, ids: string[]): Promise<Map<string, E
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+/** Deletes events of an organization created before this time. Resolves with their number. */
+export async function deleteEventsOf(sql: Sql, organizationId: string, before: Date): Promise<number> {
+  let deleted = 0
+  for (;;) {
+    const { rowCount } = await sql.query({
+      text: `DELETE FROM events WHERE id IN (SELECT id FROM events WHERE organization_id = $1 AND id < $2 AND position IS NOT NULL
+        ORDER BY id LIMIT 1000)`,
+      values: [organizationId, firstId('event', before.getTime())],
+    })
+    deleted += rowCount
+    if (rowCount < 1000) return deleted
+  }
+}
+
 /** Deletes events created before this time. Resolves with their number. */
 export async function sweepEvents(sql: Sql, before: Date): Promise<number> {
   let swept = 0

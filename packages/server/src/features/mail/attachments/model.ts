@@ -72,6 +72,10 @@ export function decodeBase64(content: string, path: string, field = 'content'): 
   return bytes
 }
 
+/** 404 for a file whose bytes were deleted before its message. */
+export const filesDeleted = (): ApiError =>
+  new ApiError('not_found', 'The file was deleted by the retention of the agent or of the organization. The text of its message is kept.')
+
 /** Throws 413 when a message exceeds this size. */
 export function checkTotal(bytes: number, bytesMax: number): void {
   if (bytes > bytesMax)

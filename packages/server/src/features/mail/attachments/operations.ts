@@ -19,6 +19,7 @@ import {
   contentIdOf,
   contentTypeOf,
   decodeBase64,
+  filesDeleted,
   inlineBytesMax,
   type LoadedAttachment,
 } from './model.ts'
@@ -159,6 +160,7 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
   })
 
   async function readBytes(row: store.StoredAttachment): Promise<Buffer> {
+    if (row.deleted_at) throw filesDeleted()
     if (row.bytes) return row.bytes
     if (row.blob_key) return blobs.get(row.blob_key)
     const range = { start: row.raw_start as number, end: row.raw_end as number }

@@ -20,11 +20,13 @@ export type AttachmentRow = {
   raw_id: string | null
   blob_key: string | null
   bytes: Buffer | null
+  /** The time when its bytes were deleted. Null while they exist. */
+  deleted_at: Date | null
   created_at: Date
 }
 
 /** A row to insert. Absent columns are null. */
-export type NewAttachment = Omit<AttachmentRow, 'message_id' | 'draft_id' | 'raw_id'> &
+export type NewAttachment = Omit<AttachmentRow, 'message_id' | 'draft_id' | 'raw_id' | 'deleted_at'> &
   Partial<Pick<AttachmentRow, 'message_id' | 'draft_id' | 'raw_id'>>
 
 export async function insertAttachments(tx: Tx, rows: NewAttachment[]): Promise<void> {
@@ -137,7 +139,7 @@ export async function lockAttachments(tx: Tx, messageId: string): Promise<Attach
   const { rows } = await tx.query<AttachmentRow & { message_raw_id: string | null }>({
     name: 'lock-attachments',
     text: `SELECT a.*, m.raw_id AS message_raw_id FROM attachments a JOIN messages m ON m.id = a.message_id
-      WHERE a.message_id = $1 ORDER BY a.position FOR KEY SHARE OF a`,
+      WHERE a.message_id = $1 AND a.deleted_at IS NULL ORDER BY a.position FOR KEY SHARE OF a`,
     values: [messageId],
   })
   return rows.map(({ message_raw_id, ...row }) => ({ ...row, raw_id: row.raw_start === null ? null : (row.raw_id ?? message_raw_id) }))

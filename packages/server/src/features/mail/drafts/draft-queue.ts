@@ -18,12 +18,13 @@ import {
   readAddresses,
 } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
+import type { Storage } from '../storage/operations.ts'
 import { checkComplete, type DraftRow, toInspected } from './model.ts'
 import * as store from './store.ts'
 
-type Parts = { attachments: Attachments; messages: Messages; outboundMail: OutboundMail; cancelJob: CancelJob }
+type Parts = { attachments: Attachments; messages: Messages; outboundMail: OutboundMail; storage: Storage; cancelJob: CancelJob }
 
-export function createDraftQueue({ attachments, messages, outboundMail, cancelJob }: Parts) {
+export function createDraftQueue({ attachments, messages, outboundMail, storage, cancelJob }: Parts) {
   async function findForwarded(row: DraftRow): Promise<MessageRow | null> {
     if (row.forward_of_message_id === null) return null
     const found = await messages.findMessage(row.forward_of_message_id)
@@ -76,6 +77,8 @@ export function createDraftQueue({ attachments, messages, outboundMail, cancelJo
       threadId: row.thread_id,
     }
     const queued = await outboundMail.queueMessage(tx, owner, outgoing)
+    // They are counted with the message now.
+    await storage.change(tx, owner, -moved.sizeBytes)
     if (moved.count > 0) await moveToMessage(tx, row.id, queued.id, shared.length)
     await Promise.all([store.endDraft(tx, row, queued.id, queued.at), row.job_id === null ? null : cancelJob(tx, row.job_id)])
     return queued

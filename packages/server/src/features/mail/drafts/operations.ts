@@ -6,25 +6,27 @@ import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import { type Caller, keyIdOf, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
-import { ApiError, invalid, notFound } from '../../../core/errors.ts'
+import { invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
 import { changeMetadata } from '../../../core/metadata.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { approvalRequired, type Identities, needsApproval } from '../../account/identities/operations.ts'
-import { type Accounts, actorOf, clientIdTaken, createOnce } from '../../account/organizations/operations.ts'
+import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
 import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, deleteOfDraft, insertAttachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
+import type { Storage } from '../storage/operations.ts'
 import { checkMayApprove, checkReviewer } from './approval.ts'
 import { type ApprovalChanges, type Approvals, createApprovals } from './approvals.ts'
 import { createDraftQueue } from './draft-queue.ts'
+import { absence, findByClientId } from './lookup.ts'
 import {
   checkRecipientCount,
   checkVersion,
@@ -81,6 +83,7 @@ type Parts = {
   attachments: Attachments
   messages: Messages
   outboundMail: OutboundMail
+  storage: Storage
   enqueue: Enqueue
   cancelJob: CancelJob
   emit: Emit
@@ -90,9 +93,9 @@ type Parts = {
 }
 
 export function createDrafts(parts: Parts): Drafts {
-  const { db, identities, attachments, messages, outboundMail, enqueue, cancelJob } = parts
+  const { db, identities, attachments, messages, outboundMail, storage, enqueue, cancelJob } = parts
   const { chooseAuthor } = outboundMail
-  const { findForwarded, queueDraft, inspectDraft } = createDraftQueue({ attachments, messages, outboundMail, cancelJob })
+  const { findForwarded, queueDraft, inspectDraft } = createDraftQueue({ attachments, messages, outboundMail, storage, cancelJob })
   const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
@@ -102,20 +105,6 @@ export function createDrafts(parts: Parts): Drafts {
   async function findOwn(owner: MailboxOwner, id: string): Promise<DraftRow | null> {
     const row = await loadDraft(id)
     return row?.mailbox_id === owner.mailboxId ? row : null
-  }
-
-  /** The error for a missing draft: this code when it was sent, 404 when it does not exist. */
-  async function absence(
-    sql: Sql,
-    owner: MailboxOwner,
-    id: string,
-    code: 'draft_not_editable' | 'draft_send_in_progress',
-  ): Promise<ApiError> {
-    if (!(await store.findSent(sql, owner.mailboxId, id))) return notFound('draft')
-    return new ApiError(
-      code,
-      code === 'draft_not_editable' ? 'This draft has been sent: it cannot be changed.' : 'This draft has been sent already.',
-    )
   }
 
   /** Under draft approval an agent may neither schedule a draft nor change a scheduled one. */
@@ -138,16 +127,8 @@ export function createDrafts(parts: Parts): Drafts {
     checkVersion(row, version)
     const present = row.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
     const jobs = [row.job_id, row.approval_job_id].filter((job) => job !== null)
-    await Promise.all([store.deleteDraft(tx, id), ...jobs.map((job) => cancelJob(tx, job))])
+    await Promise.all([store.deleteDraft(tx, id), storage.change(tx, owner, -sizeOf(present)), ...jobs.map((job) => cancelJob(tx, job))])
     tx.afterCommit(() => attachments.deleteBlobs(present.flatMap((one) => one.blob_key ?? [])))
-    return row
-  }
-
-  /** The draft with this client id. Throws 409 when it has been sent, or belongs to another mailbox. */
-  async function findByClientId(sql: Sql, owner: MailboxOwner, clientId: string): Promise<DraftRow | null> {
-    const { row, isSent } = await store.findByClientId(sql, owner.organizationId, owner.mailboxId, clientId)
-    if (isSent) throw new ApiError('draft_not_editable', 'The draft with this client_id has been sent. Choose another client_id.')
-    if (row && row.mailbox_id !== owner.mailboxId) throw clientIdTaken()
     return row
   }
 
@@ -188,13 +169,17 @@ export function createDrafts(parts: Parts): Drafts {
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
       const kept = await attachments.keep(owner.organizationId, loaded)
       const create = async (tx: Tx) => {
+        await storage.change(tx, owner, sizeOf(kept))
         const written = [store.insertDraft(tx, row), insertAttachments(tx, placedAfter([], kept, row, at)), schedule(tx, row, at)]
         await Promise.all([...written, approvals.record(tx, owner, null, row, null)])
         return toDraft(row, attachments.showRows(kept))
       }
       const once = { organizationId: owner.organizationId, kind: 'draft' as const, clientId: body.client_id }
       const find = (tx: Tx, clientId: string) => findByClientId(tx, owner, clientId).then((twin) => twin && show(twin))
-      return call.transact((tx) => createOnce(tx, once, find, create)).catch(orGone)
+      return call
+        .transact((tx) => createOnce(tx, once, find, create))
+        .catch(storage.orAnnounce)
+        .catch(orGone)
     },
 
     async listDrafts(caller, mailbox, { limit = 50, offset = 0 }) {
@@ -217,7 +202,7 @@ export function createDrafts(parts: Parts): Drafts {
       checkVersion(seen, body.version)
       const loaded = await attachments.load(body.add_attachments, 0, 'add_attachments')
       const added = await attachments.keep(owner.organizationId, loaded)
-      return call.transact(async (tx) => {
+      const change = async (tx: Tx) => {
         const before = await store.lockDraft(tx, owner.mailboxId, id)
         const at = now()
         if (!before) throw await absence(tx, owner, id, 'draft_not_editable')
@@ -246,8 +231,9 @@ export function createDrafts(parts: Parts): Drafts {
         const row = { ...made, ...approvals.columnsAfter(call.caller, owner, before, made, inspection) }
         checkRecipientCount(row)
         checkSchedule(call.caller, owner, row)
-        checkTotal(bodyBytes(row) + [...kept, ...added].reduce((sum, one) => sum + one.size_bytes, 0), messageBytesMax)
+        checkTotal(bodyBytes(row) + sizeOf([...kept, ...added]), messageBytesMax)
         const inserted = placedAfter(kept, added, row, at)
+        await storage.change(tx, owner, sizeOf(inserted) + sizeOf(kept) - sizeOf(present))
         await Promise.all([
           // Queries of a transaction run in order, so this reads the content before the change.
           store.keepVersion(tx, id, draftVersionsMax, draftVersionBytesMax),
@@ -261,7 +247,8 @@ export function createDrafts(parts: Parts): Drafts {
         const blobKeys = present.filter((one) => removed.has(one.id)).flatMap((one) => one.blob_key ?? [])
         tx.afterCommit(() => attachments.deleteBlobs(blobKeys))
         return toDraft(row, attachments.showRows([...kept, ...inserted]))
-      })
+      }
+      return call.transact(change).catch(storage.orAnnounce)
     },
 
     async deleteDraft(call, mailbox, id) {
@@ -294,7 +281,10 @@ export function createDrafts(parts: Parts): Drafts {
           await approvals.recordSent(tx, owner, row, queued.id, actorOf(call))
           return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }
         })
+        .catch(storage.orAnnounce)
         .catch(orGone)
     },
   }
 }
+
+const sizeOf = (files: { size_bytes: number }[]): number => files.reduce((sum, one) => sum + one.size_bytes, 0)

@@ -60,6 +60,7 @@ export function toFiling(owner: MailboxOwner, received: Received) {
     is_read: false,
     is_starred: false,
     size_bytes: sizeBytes,
+    kept_bytes: null,
     attachment_count: parsed.attachments.length,
     raw_id: rawId,
     // Set on filing, by the mailbox's rules.

@@ -4,8 +4,10 @@ import { openMessage } from '@callsign/mail/authentication/dkim/message-fields'
 import { distinctAuthors } from '@callsign/mail/authentication/dmarc/author-domain'
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import { renderResults, withoutForeignResults } from '@callsign/mail/authentication/trace-fields'
-import type { ParsedAddress } from '@callsign/mail/mime/addresses'
+import type { Flag } from '@callsign/mail/content/deception/flags'
+import { addressDomain, type ParsedAddress } from '@callsign/mail/mime/addresses'
 import type { ParsedMessage } from '@callsign/mail/mime/parse'
+import type { Guardrail } from '../rules/model.ts'
 
 const roles = new Set(['postmaster', 'abuse'])
 
@@ -144,3 +146,15 @@ export function isUndecided(verdicts: Verdicts, hasAllowlist: boolean): boolean 
 /** True when a stored message is authenticated by alignment. The absence of failures is not enough to add participants to a thread. */
 export const isProven = (authentication: Verdicts | null): boolean =>
   authentication?.source === 'hosted' || authentication?.dmarc?.alignment.spf === true || authentication?.dmarc?.alignment.dkim === true
+
+/** The author of a message: the address in From with its verdicts. The address is null without exactly one usable author. */
+export type Author = { address: string | null; verdicts: Verdicts; isUnverified: boolean }
+
+/** The domain of an outside author. Null for mail of an agent on this server. */
+export const outsideDomain = ({ address, verdicts }: Author): string | null =>
+  address === null || verdicts.source === 'hosted' ? null : (verdicts.dmarc?.domain ?? addressDomain(address).toLowerCase())
+
+export function withForeignFlag(flags: Flag[], { reason }: Guardrail): Flag[] {
+  const type = 'failed_authentication' as const
+  return flags.some((flag) => flag.type === type) ? flags : [...flags, { type, reason, evidence: '' }]
+}

@@ -1,15 +1,13 @@
 // Operations of inbound mail: looks up recipients and files messages durably before the sender gets a reply.
 import { authorOf } from '@callsign/mail/authentication/dmarc/author'
-import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
 import { hasBeenDelivered } from '@callsign/mail/authentication/trace-fields'
-import { type Flag, toFlags } from '@callsign/mail/content/deception/flags'
+import { toFlags } from '@callsign/mail/content/deception/flags'
 import type { ResolverHealth } from '@callsign/mail/dns'
 import { addressDomain } from '@callsign/mail/mime/addresses'
 import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
-import { now, nowMs } from '../../../core/clock.ts'
-import { newId } from '../../../core/ids.ts'
+import { nowMs } from '../../../core/clock.ts'
 import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -25,10 +23,23 @@ import {
 } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
 import type { FoundRules, MailRules } from '../rules/operations.ts'
+import { StorageFull } from '../storage/model.ts'
+import type { Storage } from '../storage/operations.ts'
 import { toFiling } from './filing.ts'
 import { findOutcome } from './lost-commit.ts'
-import { type Arrival, isAuthenticated, isProven, roleDomainOf, shownAuthor, withTrace } from './model.ts'
+import {
+  type Arrival,
+  type Author,
+  isAuthenticated,
+  isProven,
+  outsideDomain,
+  roleDomainOf,
+  shownAuthor,
+  withForeignFlag,
+  withTrace,
+} from './model.ts'
 import type { MailReader } from './provider.ts'
+import { keepRaw } from './raw-bytes.ts'
 import { RecentRecipients } from './recent-recipients.ts'
 import { type Checked, createSenderCheck } from './sender-check.ts'
 import * as store from './store.ts'
@@ -50,18 +61,19 @@ export interface InboundMail {
   /**
    * Accepts mail from an SMTP client. Resolves with the id of the stored message after it is committed for all recipients. Otherwise none has it.
    * Resolves with `gone` when a mailbox was deleted since RCPT, and with `loop` when the message was delivered here before.
-   * Resolves with `later` and the author's domain when it is deferred. Concurrent arrivals share a transaction.
+   * Resolves with `later` and the author's domain when it is deferred, and with `full` above a quota. Arrivals share a transaction.
    */
-  accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string | null }>
+  accept(arrival: Arrival): Promise<Accepted>
+  /** True if the quotas of this recipient have room for a message of this size. */
+  hasRoom(owner: MailboxOwner, sizeBytes: number): Promise<boolean>
   /** Deletes records of deferred messages after 7 days without a retry. Returns their number. */
   sweepDeferrals(): Promise<number>
 }
 
+export type Accepted = { id: string } | 'gone' | 'loop' | 'full' | { later: string | null }
+
 /** Parsed and stored outside any transaction, ready to be filed. */
 export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; author: Author }
-
-/** The author of a message: the address in From with its verdicts. The address is null without exactly one usable author. */
-type Author = { address: string | null; verdicts: Verdicts; isUnverified: boolean }
 
 type Incoming = { filing: Filing; author: Author; owner: MailboxOwner }
 
@@ -75,14 +87,12 @@ type Parts = {
   reader: MailReader
   /** Reports if DNS answers at all, regardless of the sender's own names. */
   resolverHealth: ResolverHealth
+  storage: Storage
   /** The domains among these that have mailboxes here. */
   findHostedDomains: (sql: Sql, domains: string[]) => Promise<ReadonlySet<string>>
   /** The host name in our trace fields. */
   hostname: string
 }
-
-/** Raw messages up to this size stay in their row; larger ones go to the blob store. */
-const inlineBytesMax = 64 * 1024
 
 /**
  * The fixed cost of a group (commit and statements) equals about four messages. While one group is filed the next one fills, and only a
@@ -99,6 +109,7 @@ export function createInboundMail({
   businessEvents,
   reader,
   resolverHealth,
+  storage,
   findHostedDomains,
   hostname,
 }: Parts): InboundMail {
@@ -109,6 +120,10 @@ export function createInboundMail({
     const owners = group.flatMap((one) => one.owners)
     const arrivals = group.flatMap((one) =>
       one.filings.map((filing, index): Incoming => ({ filing, author: one.author, owner: one.owners[index] as MailboxOwner })),
+    )
+    await storage.reserve(
+      tx,
+      arrivals.map(({ owner, filing }) => ({ owner, bytes: filing.message.size_bytes })),
     )
     const [known, rules, hosted] = await Promise.all([
       findThreads(
@@ -218,14 +233,7 @@ export function createInboundMail({
       const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
       const { parsed, extractedText, codes, indicators } = await reader.read(stored)
       const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
-      const raws = await Promise.all(
-        organizations.map(async (organizationId): Promise<NewRaw> => {
-          const id = newId('raw')
-          const blobKey = stored.length <= inlineBytesMax ? null : `raw/${organizationId}/${id}`
-          if (blobKey) await blobs.put(blobKey, stored)
-          return { id, organizationId, sizeBytes: stored.length, sha256, bytes: blobKey ? null : stored, blobKey, at: now() }
-        }),
-      )
+      const raws = await Promise.all(organizations.map((organizationId) => keepRaw(blobs, organizationId, stored, sha256)))
       const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
       const author = authorOf(parsed, verdicts)
       const shown = author ?? parsed.from.find((entry) => entry.address !== '') ?? { name: parsed.from[0]?.name ?? '', address: '' }
@@ -261,34 +269,32 @@ export function createInboundMail({
       await fileAll(tx, prepared)
     },
 
-    async accept(arrival: Arrival): Promise<{ id: string } | 'gone' | 'loop' | { later: string | null }> {
+    hasRoom: (owner, sizeBytes) => storage.hasRoom([owner], sizeBytes),
+
+    async accept(arrival: Arrival): Promise<Accepted> {
       const found = await Promise.all(arrival.recipients.map((address) => recent.recall(address) ?? findRecipient(address)))
       const owners = found.flatMap((owner) => owner ?? [])
       if (owners.length < found.length) return 'gone'
       const mailboxes = owners.map((owner) => owner.address)
       if (hasBeenDelivered(arrival.raw, mailboxes)) return 'loop'
+      // Before the message joins a group, which would have to be split.
+      if (!(await storage.hasRoom(owners, arrival.raw.length))) return 'full'
       const checked = await senders.check(arrival, owners)
       if ('later' in checked) return checked
       const prepared = await this.prepare(arrival, owners, checked)
       const ids = prepared.filings.map(({ message }) => message.id)
-      const filed = await fileTogether(prepared).catch((error: unknown) => {
-        if (isForeignKeyViolation(error)) return null
-        if (error instanceof DatabaseUnavailable && error.isOutcomeUnknown) return findOutcome(error, () => store.findFiled(db, ids))
-        throw error
-      })
-      if (filed === null) return 'gone'
+      const filed = await fileTogether(prepared)
+        .catch(storage.orAnnounce)
+        .catch<{ messageId: string }[] | 'full' | null>((error: unknown) => {
+          if (error instanceof StorageFull) return 'full' as const
+          if (isForeignKeyViolation(error)) return null
+          if (error instanceof DatabaseUnavailable && error.isOutcomeUnknown) return findOutcome(error, () => store.findFiled(db, ids))
+          throw error
+        })
+      if (filed === null || filed === 'full') return filed ?? 'gone'
       return { id: filed[0]?.messageId as string }
     },
 
     sweepDeferrals: () => senders.sweep(),
   }
-}
-
-/** The domain of an outside author. Null for mail of an agent on this server. */
-const outsideDomain = ({ address, verdicts }: Author): string | null =>
-  address === null || verdicts.source === 'hosted' ? null : (verdicts.dmarc?.domain ?? addressDomain(address).toLowerCase())
-
-function withForeignFlag(flags: Flag[], { reason }: Guardrail): Flag[] {
-  const type = 'failed_authentication' as const
-  return flags.some((flag) => flag.type === type) ? flags : [...flags, { type, reason, evidence: '' }]
 }

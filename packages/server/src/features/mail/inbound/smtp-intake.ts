@@ -16,12 +16,18 @@ const noVerdict = (domain: string | null): Reply => ({
     ? `Temporary DNS failure for the DMARC, SPF or DKIM records of ${domain.replace(/[^\x21-\x7e]/g, '?').slice(0, 253)}, try again later`
     : 'Temporary DNS failure while authenticating the sender, try again later',
 })
+const mailboxFull: Reply = { code: 452, enhanced: '4.2.2', text: 'The storage quota of this mailbox is used up, try again later' }
 const mailboxGone: Reply = { code: 451, enhanced: '4.2.1', text: 'A recipient mailbox was deleted during this transaction, try again' }
 
 /** Creates the receiver. */
 export const createSmtpIntake = (inboundMail: InboundMail) => ({
-  async checkRecipient(address: string) {
-    if ((await inboundMail.findRecipient(address)) !== null) return { kind: 'accepted' as const }
+  /** `declaredSize` is the announced size of the message, or null. */
+  async checkRecipient(address: string, { declaredSize }: { declaredSize: number | null }) {
+    const owner = await inboundMail.findRecipient(address)
+    if (owner !== null)
+      return (await inboundMail.hasRoom(owner, declaredSize ?? 0))
+        ? { kind: 'accepted' as const }
+        : { kind: 'refused' as const, reply: mailboxFull }
     return { kind: 'refused' as const, reply: (await inboundMail.isRole(address)) ? noPostmaster : noSuchMailbox }
   },
 
@@ -32,6 +38,7 @@ export const createSmtpIntake = (inboundMail: InboundMail) => ({
     const stored = await inboundMail.accept(arrival)
     // Stored for all recipients or none. The client retries, and RCPT refuses the deleted mailbox.
     if (typeof stored === 'object' && 'later' in stored) return { kind: 'refused' as const, reply: noVerdict(stored.later) }
+    if (stored === 'full') return { kind: 'refused' as const, reply: mailboxFull }
     if (stored === 'loop') return { kind: 'refused' as const, reply: mailLoop }
     return stored === 'gone' ? { kind: 'refused' as const, reply: mailboxGone } : { kind: 'stored' as const, id: stored.id }
   },

@@ -268,20 +268,3 @@ export async function insertRecipients(tx: Tx, recipients: NewRecipient[]): Prom
     ],
   })
 }
-
-/** Adds to one shard of the counters of mailboxes (`migrations/0003-mail.sql`). */
-export async function addToCounts(
-  tx: Tx,
-  counts: { organizationId: string; mailboxId: string; delta: number }[],
-  shard: number,
-): Promise<void> {
-  const sorted = counts.filter((count) => count.delta !== 0).toSorted((a, b) => (a.mailboxId < b.mailboxId ? -1 : 1))
-  if (sorted.length === 0) return
-  await tx.query({
-    name: 'add-to-counts',
-    text: `INSERT INTO message_counts AS c (mailbox_id, organization_id, shard, count)
-      SELECT mailbox_id, organization_id, $3, delta FROM unnest($1::text[], $2::text[], $4::int[]) AS n (mailbox_id, organization_id, delta)
-      ON CONFLICT (mailbox_id, shard) DO UPDATE SET count = c.count + excluded.count`,
-    values: [sorted.map((c) => c.mailboxId), sorted.map((c) => c.organizationId), shard, sorted.map((c) => c.delta)],
-  })
-}

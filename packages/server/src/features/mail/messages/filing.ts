@@ -4,6 +4,7 @@ import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import { countedOf } from '../usage/model.ts'
 import { countMail } from '../usage/operations.ts'
+import { addToCounts, countsOf } from './count-store.ts'
 import * as store from './filing-store.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
 import * as referenceStore from './reference-store.ts'
@@ -28,8 +29,6 @@ export type Filing = {
 
 /** The filed message. `isDuplicate` when the mailbox already had it. The ids are then those of the first copy. */
 export type Filed = { messageId: string; threadId: string; isDuplicate: boolean }
-
-const shards = 8
 
 /** The retry finds the thread of the other message and joins it. */
 const sharedReference = 'another transaction filed a message with a shared reference first'
@@ -182,7 +181,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
         })),
       ),
     ),
-    store.addToCounts(tx, countsOf(rows), Math.floor(Math.random() * shards)),
+    addToCounts(tx, countsOf(rows)),
     countMail(
       tx,
       placed.map(({ filing: { message, owner } }) => countedOf(message, owner, message.status, message.created_at)),
@@ -257,17 +256,6 @@ function referencesOf(placed: Placed[]): referenceStore.NewReference[] {
   return [...references.values()].filter((reference) => Buffer.byteLength(reference.reference) <= 998)
 }
 
-function countsOf(rows: MessageRow[]) {
-  const counts = new Map<string, { organizationId: string; mailboxId: string; delta: number }>()
-  for (const row of rows) {
-    if (row.status === 'quarantined') continue
-    const count = counts.get(row.mailbox_id) ?? { organizationId: row.organization_id, mailboxId: row.mailbox_id, delta: 0 }
-    count.delta++
-    counts.set(row.mailbox_id, count)
-  }
-  return [...counts.values()]
-}
-
 /**
  * Files a message that is released from quarantine. It becomes visible in its thread and is counted, and its references become valid.
  * The thread may then be joined into the thread that it answers. Returns its thread.
@@ -295,6 +283,10 @@ export async function fileReleased(tx: Tx, row: MessageRow, owner: Filing['owner
     isQuarantined: false,
   }))
   if (!(await referenceStore.insertReferences(tx, references))) throw new TryAgain(sharedReference)
-  await Promise.all([store.addToCounts(tx, countsOf([row]), 0), countMail(tx, [countedOf(row, owner, 'received', row.updated_at)])])
+  const { organization_id: organizationId, mailbox_id: mailboxId } = row
+  await Promise.all([
+    addToCounts(tx, [{ organizationId, mailboxId, delta: 1, bytes: 0 }]),
+    countMail(tx, [countedOf(row, owner, 'received', row.updated_at)]),
+  ])
   return threadId
 }

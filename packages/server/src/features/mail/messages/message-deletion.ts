@@ -6,7 +6,7 @@ import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
-import { addToCounts } from './filing-store.ts'
+import { addToCounts } from './count-store.ts'
 import * as rawStore from './raw-store.ts'
 import * as store from './store.ts'
 import * as trashStore from './trash-store.ts'
@@ -22,20 +22,28 @@ const sweptTogether = 500
 /** Messages of one thread to delete: these, or without `ids` all outside quarantine, and only those trashed before a time. */
 type Deletion = { ids: string[] | null; trashedBefore: Date | null }
 
+/** The number of deleted messages, and the stored bytes that they released. */
+export type Released = { messages: number; bytes: number }
+const nothing: Released = { messages: 0, bytes: 0 }
+
+/** A thread of a mailbox. */
+export type ThreadPlace = { organizationId: string; mailboxId: string; threadId: string }
+
 export function createMessageDeletion({ db, blobs, identities, attachments }: Parts) {
-  /** Deletes messages of a locked thread with the bytes that no other message uses. Returns their number. */
-  async function deleteFromThread(tx: Tx, thread: trashStore.LockedThread, deletion: Deletion): Promise<number> {
+  /** Deletes messages of a locked thread with the bytes that no other message uses. */
+  async function deleteFromThread(tx: Tx, thread: trashStore.LockedThread, deletion: Deletion): Promise<Released> {
     const ids = await trashStore.lockForDeletion(tx, thread.id, deletion)
-    if (ids.length === 0) return 0
+    if (ids.length === 0) return nothing
     const bytes = await findBytes(tx, ids)
     const deleted = await trashStore.deleteMessages(tx, thread, ids, now())
     const rawIds = [...deleted.rawIds, ...bytes.rawIds]
     const rawBlobs = rawIds.length > 0 ? await rawStore.deleteUnusedRaw(tx, rawIds) : []
     // A forward may share them. This query runs after the deletion, which waits for a concurrent forward.
     const attachmentBlobs = await findUnusedBlobs(tx, bytes.blobKeys)
-    await addToCounts(tx, [{ organizationId: thread.organization_id, mailboxId: thread.mailbox_id, delta: -deleted.listed }], 0)
+    const { organization_id: organizationId, mailbox_id: mailboxId } = thread
+    await addToCounts(tx, [{ organizationId, mailboxId, delta: -deleted.listed, bytes: -deleted.bytes }])
     tx.afterCommit(() => attachments.deleteBlobs([...attachmentBlobs, ...rawBlobs]))
-    return ids.length
+    return { messages: ids.length, bytes: deleted.bytes }
   }
 
   return {
@@ -62,13 +70,21 @@ export function createMessageDeletion({ db, blobs, identities, attachments }: Pa
           const [{ organization_id: organizationId, mailbox_id: mailboxId }] = messages as [trashStore.Expired]
           deleted += await db.transact(async (tx) => {
             const thread = await trashStore.lockThread(tx, { organizationId, mailboxIds: [mailboxId] }, threadId)
-            return thread === null ? 0 : deleteFromThread(tx, thread, { ids: messages.map(({ id }) => id), trashedBefore })
+            const ids = messages.map(({ id }) => id)
+            return thread === null ? 0 : (await deleteFromThread(tx, thread, { ids, trashedBefore })).messages
           })
         }
         purged += deleted
         // Another process may have deleted them, or a person restored them.
         if (deleted === 0 || expired.length < purgedTogether) return purged
       }
+    },
+
+    async deleteChosen({ organizationId, mailboxId, threadId }: ThreadPlace, choose: (tx: Tx) => Promise<string[]>): Promise<Released> {
+      return db.transact(async (tx) => {
+        const thread = await trashStore.lockThread(tx, { organizationId, mailboxIds: [mailboxId] }, threadId)
+        return thread === null ? nothing : deleteFromThread(tx, thread, { ids: await choose(tx), trashedBefore: null })
+      })
     },
 
     async emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void> {

@@ -49,6 +49,8 @@ export type MessageRow = {
   is_read: boolean
   is_starred: boolean
   size_bytes: number
+  /** Set when its files were deleted before it: the bytes that are still stored. */
+  kept_bytes: number | null
   attachment_count: number
   raw_id: string | null
   /** Indicators of deception. Empty on outbound messages. */

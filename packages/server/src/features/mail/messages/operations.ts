@@ -19,7 +19,7 @@ import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
 import { changeMessages } from './message-changes.ts'
-import { createMessageDeletion } from './message-deletion.ts'
+import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
 import { createMessageLists } from './message-lists.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
 import { createRawFiles } from './raw-files.ts'
@@ -30,9 +30,11 @@ import { createThreads, type Threads } from './threads.ts'
 import { lockMessage } from './trash-store.ts'
 import { isWanted } from './wait.ts'
 
+export { addToCounts } from './count-store.ts'
 export { answeredThreads, type Filed, type Filing, fileMessages, findThreads, type KnownThreads } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
 export { findParticipants } from './participants.ts'
+export { deleteUnusedRaw } from './raw-store.ts'
 
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
 export interface Messages extends Threads, MessageBatches {
@@ -104,6 +106,8 @@ export interface Messages extends Threads, MessageBatches {
   describe(ids: string[]): Promise<Map<string, MessageDescription>>
   /** Deletes everything in a mailbox that is about to be deleted, inside the caller's transaction. */
   emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void>
+  /** Deletes messages of a thread for good. `choose` returns them while the thread is locked. */
+  deleteChosen(place: ThreadPlace, choose: (tx: Tx) => Promise<string[]>): Promise<Released>
   /** Deletes messages that were moved to the trash before this time. Returns their number. */
   purgeTrash(trashedBefore: Date): Promise<number>
   /** Deletes blobs older than this that no row names, left by requests that failed after writing them. Returns their number. */

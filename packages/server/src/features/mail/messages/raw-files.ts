@@ -3,6 +3,7 @@ import { isId } from '@callsign/contract/ids'
 import type { Blobs } from '../../../core/blobs.ts'
 import { notFound } from '../../../core/errors.ts'
 import type { Database } from '../../../core/sql.ts'
+import { filesDeleted } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from './model.ts'
 import * as rawStore from './raw-store.ts'
@@ -24,7 +25,10 @@ export function createRawFiles({ db, blobs, attachments, compose, findMessage }:
   }
 
   /** The bytes of a message as they arrived, or as they are sent. */
-  const readFile = (row: MessageRow): Promise<Buffer> => (row.raw_id === null ? compose(row) : readRaw(row.raw_id))
+  async function readFile(row: MessageRow): Promise<Buffer> {
+    if (row.kept_bytes !== null) throw filesDeleted()
+    return row.raw_id === null ? compose(row) : readRaw(row.raw_id)
+  }
 
   attachments.addSource({
     async findFile(id) {

@@ -9,7 +9,7 @@ import type { MessageHead } from './wait.ts'
 export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.extracted_characters, m.rfc_message_id, m.in_reply_to,
   m.in_reply_to_message_id, m.reference_ids, m.headers, m.authentication, m.envelope_from, m.envelope_to, m.labels, m.tags, m.metadata, m.is_read, m.is_starred, m.size_bytes,
-  m.attachment_count, m.raw_id, m.codes, m.guardrail, m.flags, m.released_at, m.trashed_at, m.created_at, m.updated_at`
+  m.kept_bytes, m.attachment_count, m.raw_id, m.codes, m.guardrail, m.flags, m.released_at, m.trashed_at, m.created_at, m.updated_at`
 
 /** A message as `columns` reads it. The extracted text is null when it is a prefix of the text, with its length in characters. */
 export type StoredMessage<M extends MessageRow = MessageRow> = Omit<M, 'extracted_text'> &

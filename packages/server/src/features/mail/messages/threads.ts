@@ -12,7 +12,7 @@ import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import { addToCounts } from './filing-store.ts'
+import { addToCounts } from './count-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import { itemsWith } from './message-lists.ts'
 import * as referenceStore from './reference-store.ts'
@@ -139,7 +139,7 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
   async function setTrashed(tx: Tx, thread: trashStore.LockedThread, ids: string[] | null, at: Date | null): Promise<void> {
     const count = await trashStore.setTrashed(tx, thread, ids, at)
     const delta = at === null ? count : -count
-    await addToCounts(tx, [{ organizationId: thread.organization_id, mailboxId: thread.mailbox_id, delta }], 0)
+    await addToCounts(tx, [{ organizationId: thread.organization_id, mailboxId: thread.mailbox_id, delta, bytes: 0 }])
   }
 
   /** The thread as it is now in the transaction. */

@@ -86,18 +86,18 @@ export async function lockForDeletion(
   return rows.map((row) => row.id)
 }
 
-/** The deleted messages: their raw messages, and how many of them lists had shown. */
-export type DeletedMessages = { rawIds: string[]; listed: number }
+/** The deleted messages: their raw messages, how many of them lists had shown, and their stored bytes. */
+export type DeletedMessages = { rawIds: string[]; listed: number; bytes: number }
 
 /** Deletes messages of a locked thread with their dependent rows, and records their ids. The thread goes with its last message. */
 export async function deleteMessages(tx: Tx, thread: LockedThread, ids: string[], at: Date): Promise<DeletedMessages> {
-  const { rows } = await tx.query<{ raw_id: string | null; is_hidden: boolean; is_read: boolean; is_trashed: boolean }>({
+  const { rows } = await tx.query<{ raw_id: string | null; is_hidden: boolean; is_read: boolean; is_trashed: boolean; bytes: number }>({
     name: 'delete-messages',
     text: `WITH gone AS (DELETE FROM messages WHERE thread_id = $1 AND id = ANY($2)
-        RETURNING id, raw_id, is_hidden, is_read, trashed_at IS NOT NULL AS is_trashed),
+        RETURNING id, raw_id, is_hidden, is_read, trashed_at IS NOT NULL AS is_trashed, coalesce(kept_bytes, size_bytes) AS bytes),
       reference AS (UPDATE thread_references SET message_id = NULL WHERE mailbox_id = $3 AND thread_id = $1 AND message_id = ANY($2)),
       known AS (INSERT INTO deleted_messages (mailbox_id, message_id, deleted_at) SELECT $3, id, $4 FROM gone)
-      SELECT raw_id, is_hidden, is_read, is_trashed FROM gone`,
+      SELECT raw_id, is_hidden, is_read, is_trashed, bytes FROM gone`,
     values: [thread.id, ids, thread.mailbox_id, at],
   })
   const listed = rows.filter((row) => !row.is_hidden)
@@ -111,7 +111,8 @@ export async function deleteMessages(tx: Tx, thread: LockedThread, ids: string[]
     text: 'DELETE FROM threads t WHERE t.id = $1 AND NOT EXISTS (SELECT 1 FROM messages WHERE thread_id = t.id)',
     values: [thread.id],
   })
-  return { rawIds: [...new Set(rows.flatMap((row) => row.raw_id ?? []))], listed: listed.length }
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+  return { rawIds: [...new Set(rows.flatMap((row) => row.raw_id ?? []))], listed: listed.length, bytes }
 }
 
 /** Adds to the counters of a locked thread, and sets its displayed fields from the latest message that it shows. */

@@ -7,8 +7,8 @@ import { type LogEntry, type MessageRow, marksOf, moved, type RecipientRow, type
 import type { NewSuppression } from '../suppressions/model.ts'
 import type { DeliveryResult } from './provider.ts'
 
-/** `heldMs`: not tried, because two agents write to each other too fast. The recipient is due again after this time. */
-export type Attempt = { recipient: RecipientRow; result: DeliveryResult; isHosted?: true; heldMs?: number }
+/** `isFiled`: filed in a mailbox here by the commit. `heldMs`: not tried, because two agents write to each other too fast. The recipient is due again after this time. */
+export type Attempt = { recipient: RecipientRow; result: DeliveryResult; isHosted?: true; isFiled?: true; heldMs?: number }
 
 /** The change to a recipient after an attempt. */
 export type Change = {
@@ -34,6 +34,13 @@ export const notComposed = {
   answer: 'The message could not be composed.',
   diagnosticCode: '5.6.0',
   failed: true,
+} as const
+
+/** The outcome for a hosted mailbox without room for the message. */
+export const mailboxFull = {
+  kind: 'retry',
+  answer: '452 4.2.2 The storage quota of the mailbox is used up.',
+  diagnosticCode: '4.2.2',
 } as const
 
 /** An answer in the form that rows and logs store. */

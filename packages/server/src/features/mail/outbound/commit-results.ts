@@ -9,10 +9,11 @@ import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { InboundMail, Prepared } from '../inbound/operations.ts'
 import { type MessageRow, type RecipientRow, worstStatus } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
+import { StorageFull } from '../storage/model.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { countedOf } from '../usage/model.ts'
 import { countMail } from '../usage/operations.ts'
-import { type Attempt, type Change, changeOf, eventsOf, suppressionsOf } from './attempt.ts'
+import { type Attempt, type Change, changeOf, eventsOf, mailboxFull, suppressionsOf } from './attempt.ts'
 
 type Parts = {
   db: Database
@@ -104,14 +105,21 @@ export function createCommitResults({ db, messages, inboundMail, suppressions, e
     }
   }
 
-  return async (delivered: Delivered): Promise<void> => {
+  return async function commitResults(delivered: Delivered): Promise<void> {
     const { job, row, attempts, others } = delivered
     const at = now()
     // Computed once, because the transaction may run again.
     const planned = attempts.map((attempt) => changeOf(attempt, attempt.recipient, row.created_at, retrySeconds, at))
     const waiting = planned.flatMap(({ nextAttemptAt }) => (nextAttemptAt ? [{ next_attempt_at: nextAttemptAt }] : []))
     const open = [...waiting, ...others]
-    await commitTogether({ ...delivered, at, planned, retryInMs: open.length > 0 ? pauseMs(open, at) : null })
+    try {
+      await commitTogether({ ...delivered, at, planned, retryInMs: open.length > 0 ? pauseMs(open, at) : null })
+    } catch (error) {
+      if (!(error instanceof StorageFull)) throw error
+      // A mailbox was filled by other mail meanwhile. The results for recipients elsewhere are kept, and nothing is filed.
+      const full = attempts.map((attempt) => (attempt.isFiled ? { recipient: attempt.recipient, result: mailboxFull } : attempt))
+      return commitResults({ ...delivered, attempts: full, prepared: null })
+    }
     for (const outcome of ['delivered', 'retry', 'refused'] as const) {
       const recipients = attempts.filter(
         ({ result, heldMs }) => result.kind === outcome && heldMs === undefined && !result.isPostponed,

@@ -55,6 +55,7 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, f
     is_starred: false,
     size_bytes:
       bodyBytes({ text, html: outgoing.html }) + outgoing.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
+    kept_bytes: null,
     attachment_count: outgoing.attachments.length + moved.count,
     raw_id: null,
     guardrail,

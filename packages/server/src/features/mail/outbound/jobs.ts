@@ -14,7 +14,7 @@ import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
-import { type Attempt, exchangeSince, notComposed } from './attempt.ts'
+import { type Attempt, exchangeSince, mailboxFull, notComposed } from './attempt.ts'
 import { createCommitResults, pauseMs } from './commit-results.ts'
 import type { MessageCache } from './message-cache.ts'
 import type { ReturnPaths } from './model.ts'
@@ -110,11 +110,12 @@ export function createDelivery(parts: Parts): JobHandler {
       hosted.map(async (recipient, index): Promise<Attempt> => {
         const owner = owners[index]
         if (!owner) return { recipient, result: noMailbox, isHosted: true }
+        if (!(await inboundMail.hasRoom(owner, raw.length))) return { recipient, result: mailboxFull, isHosted: true }
         const heldMs = await findHold(row, owner, recipient)
-        return heldMs === null ? { recipient, result: filed(mailDomain) } : { recipient, result: held, heldMs }
+        return heldMs === null ? { recipient, result: filed(mailDomain), isFiled: true } : { recipient, result: held, heldMs }
       }),
     )
-    const filable = attempts.flatMap(({ heldMs }, index) => (owners[index] && heldMs === undefined ? [index] : []))
+    const filable = attempts.flatMap(({ isFiled }, index) => (isFiled ? [index] : []))
     if (filable.length === 0) return { attempts, prepared: null }
     const received = `Received: by ${mailDomain} with HTTP id ${row.id}; ${row.created_at.toUTCString().replace('GMT', '+0000')}\r\n`
     const recipients = filable.map((index) => (hosted[index] as RecipientRow).address)

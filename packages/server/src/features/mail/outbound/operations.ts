@@ -17,6 +17,7 @@ import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
+import type { Storage } from '../storage/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import type { LoopRule } from './agent-loop.ts'
 import { type Authors, createAuthors } from './author.ts'
@@ -83,6 +84,7 @@ type Parts = {
   attachments: Attachments
   messages: Messages
   mailRules: MailRules
+  storage: Storage
   suppressions: Suppressions
   enqueue: Enqueue
   limitDefaults: LimitDefaults

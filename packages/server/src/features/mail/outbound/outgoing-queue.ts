@@ -16,6 +16,7 @@ import type { MessageRow } from '../messages/model.ts'
 import { fileMessages, findThreads, type Messages } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
 import type { MailRules } from '../rules/operations.ts'
+import type { Storage } from '../storage/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import type { LoopRule } from './agent-loop.ts'
 import { type Addressed, toFiling } from './filing.ts'
@@ -42,6 +43,7 @@ type Parts = {
   loopRule: LoopRule
   attachments: Attachments
   mailRules: MailRules
+  storage: Storage
   suppressions: Suppressions
   enqueue: Enqueue
   limitDefaults: LimitDefaults
@@ -55,7 +57,7 @@ type Parts = {
 type Addressing = Pick<OutgoingMessage, 'from' | 'recipients' | 'replyTo' | 'headers'>
 
 export function createOutgoingQueue(parts: Parts) {
-  const { db, attachments, mailRules, suppressions, enqueue, limitDefaults, mailDomain, messageCache, businessEvents } = parts
+  const { db, attachments, mailRules, storage, suppressions, enqueue, limitDefaults, mailDomain, messageCache, businessEvents } = parts
   const holds = createHolds(parts)
   /** `call.transact` of a call without an Idempotency-Key. */
   const { transact } = db
@@ -101,6 +103,14 @@ export function createOutgoingQueue(parts: Parts) {
     for (const message of counted) checkRecipientsPerMessage(message, limitDefaults)
     const [guardrails, inspections] = await Promise.all([judge(tx, messages), inspectAll(tx, messages)])
     const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, inspections[index]?.flags ?? [], mailDomain))
+    await storage.reserve(
+      tx,
+      filings.map(({ message, owner }, index) => ({
+        owner,
+        // Attachments of a draft are stored already.
+        bytes: message.size_bytes - (messages[index]?.outgoing.moved?.sizeBytes ?? 0),
+      })),
+    )
     const known = await findThreads(tx, filings)
     const [filed] = await Promise.all([
       fileMessages(tx, filings, known, []),
@@ -145,7 +155,7 @@ export function createOutgoingQueue(parts: Parts) {
         ? answer(await queueTogether(message))
         : await call.transact(async (tx) => answer(await queueOne(tx, message)))
     } catch (error) {
-      return orGone(error)
+      return storage.orAnnounce(error).catch(orGone)
     }
   }
 

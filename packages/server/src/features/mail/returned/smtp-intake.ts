@@ -6,7 +6,7 @@ type Refused = { kind: 'refused'; reply: Reply }
 type Envelope = { id: string; from: string; recipients: string[]; clientAddress: string; clientName: string }
 /** The interface that the SMTP edge calls. */
 type Intake = {
-  checkRecipient: (address: string) => Promise<{ kind: 'accepted' } | Refused>
+  checkRecipient: (address: string, sender: { declaredSize: number | null }) => Promise<{ kind: 'accepted' } | Refused>
   accept: (envelope: Envelope, raw: Buffer, received: string) => Promise<{ kind: 'stored'; id: string } | Refused>
 }
 
@@ -16,8 +16,8 @@ const noReport: Reply = { code: 550, enhanced: '5.6.0', text: 'This address take
 /** An intake that takes returned mail and passes the rest to `mailboxes`. */
 export function createReturnIntake(returnedMail: ReturnedMail, mailboxes: Intake): Intake {
   return {
-    async checkRecipient(address) {
-      if (!returnedMail.isReturnAddress(address)) return mailboxes.checkRecipient(address)
+    async checkRecipient(address, sender) {
+      if (!returnedMail.isReturnAddress(address)) return mailboxes.checkRecipient(address, sender)
       return (await returnedMail.isTaken(address)) ? { kind: 'accepted' } : { kind: 'refused', reply: noSuchReturnPath }
     },
 
