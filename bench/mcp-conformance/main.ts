@@ -5,6 +5,7 @@
 // Prints the tables of scenarios. Fails on a failure that no baseline expects, and on a stale entry of a baseline.
 import { join } from 'node:path'
 import Fastify from 'fastify'
+import type { ApiCalls } from '../../packages/server/src/core/api-call.ts'
 import type { Caller } from '../../packages/server/src/core/caller.ts'
 import { createApprovalCodec } from '../../packages/server/src/edges/mcp/approval.ts'
 import { mountMcp } from '../../packages/server/src/edges/mcp/pages.ts'
@@ -46,6 +47,13 @@ async function runServerScenarios(name: string, url: string, key: string): Promi
   proxy.close()
 }
 
+const refuse = () => Promise.reject(new Error('The fixtures call no operation.'))
+const noOperations: ApiCalls = {
+  withKeyOf: () => ({ call: refuse, follow: refuse }),
+  as: () => ({ call: refuse, follow: refuse }),
+  authenticate: refuse,
+}
+
 /** The MCP edge of the product, with the fixtures in place of the product's tools. */
 async function startFixtureEdge(): Promise<{ url: string; close: () => Promise<void> }> {
   const app = Fastify({ logger: false, forceCloseConnections: true })
@@ -56,7 +64,7 @@ async function startFixtureEdge(): Promise<{ url: string; close: () => Promise<v
     authenticate: async () => ({ caller: { keyId: 'key_fixture', scopes: [], agents: null } as unknown as Caller, grant: null }),
     readClient: () => ({ address: '127.0.0.1', userAgent: '' }),
     challenge: () => 'Bearer',
-    lend: () => ({ token: '', end: () => {} }),
+    apiCalls: noOperations,
     approvalCodec: createApprovalCodec(Buffer.alloc(32)),
     createServer: createFixtureServer,
     admitBody: () => undefined,

@@ -11,8 +11,8 @@ export function createCompatPages(config: Config): Pages[] {
   const paths = resendRoutes.map(({ method, path }) => ({ method, path: toPattern(resendPath + path) }))
   const agentMailPaths = agentMailRoutes.map(({ method, path }) => ({ method, path: toPattern(path) }))
   return [
-    { paths, mount: (app, { admitBody }) => mountResend(app, { admitBody }) },
-    { paths: agentMailPaths, mount: (app, { admitBody }) => mountAgentMail(app, { admitBody }), sockets: createAgentMailSockets() },
+    { paths, mount: mountResend },
+    { paths: agentMailPaths, mount: mountAgentMail, sockets: createAgentMailSockets() },
   ]
 }
 

@@ -1,7 +1,6 @@
 // Builds the console, which is members, sessions and sign-in, and the pages for browsers.
 import type { Config } from '../config/settings.ts'
 import type { Authenticate } from '../core/caller.ts'
-import { LentCallers } from '../core/lent-callers.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
 import type { Database } from '../core/sql.ts'
@@ -42,8 +41,6 @@ export type ConsoleAccounts = {
   signIn: SignIn
   links: Links
   oauth: OAuth
-  /** Callers that the MCP endpoint lends to the API. */
-  lentCallers: LentCallers
   /** Signs the questions to people in connected apps. The same on every node. */
   approvalKey: Buffer
   /** The caller of an API key, a console token or a loan. */
@@ -88,10 +85,8 @@ export function createConsoleAccounts(
     oidcName: config.oidcIssuer === null ? null : config.oidcName,
   })
   const oauth = createOAuth({ db, web, keys, attempts })
-  const lentCallers = new LentCallers()
   return {
     oauth,
-    lentCallers,
     approvalKey: keyring.subkey('mcp-approvals'),
     oidc: createOidc(config, keyring),
     members,
@@ -99,10 +94,7 @@ export function createConsoleAccounts(
     sessions,
     signIn,
     links,
-    authenticate(token, client) {
-      const lent = lentCallers.find(token)
-      return lent ? Promise.resolve(lent) : (keys.authenticate(token, client) ?? sessions.authenticate(token, client))
-    },
+    authenticate: (token, client) => keys.authenticate(token, client) ?? sessions.authenticate(token, client),
     async findUnusable(ids) {
       const isSession = (id: string) => id.startsWith('cses_')
       const found = await Promise.all([keys.findUnusable(ids.filter((id) => !isSession(id))), sessions.findUnusable(ids.filter(isSession))])

@@ -15,7 +15,7 @@ type Needs = { config: Config; console: ConsoleAccounts; publicUrl: () => string
 /** The endpoint of a process with the api role. */
 export function createMcpPages({ config, console: accounts, publicUrl }: Needs): Pages[] {
   if (!config.roles.includes('api')) return []
-  const { approvalKey, authenticate, lentCallers, oauth } = accounts
+  const { approvalKey, authenticate, oauth } = accounts
   const paths = ['GET', 'POST', 'DELETE'].map((method) => ({ method, path: mcpPath }))
   const options = {
     version,
@@ -24,10 +24,9 @@ export function createMcpPages({ config, console: accounts, publicUrl }: Needs):
       oauth.authenticate(token, resourceOf(publicUrl()), client) ?? withoutGrant(authenticate(token, client)),
     readClient: createClientReader(config.trustedProxies),
     challenge: (hasToken: boolean) => (isOAuthOn(config) ? challengeOf(publicUrl(), hasToken) : 'Bearer'),
-    lend: lentCallers.lend.bind(lentCallers),
     approvalCodec: createApprovalCodec(approvalKey),
   }
-  return [{ paths, mount: (app, { admitBody }) => mountMcp(app, { ...options, admitBody }) }]
+  return [{ paths, mount: (app, { admitBody, apiCalls }) => mountMcp(app, { ...options, admitBody, apiCalls }) }]
 }
 
 /** Keys and console tokens have every tool. */

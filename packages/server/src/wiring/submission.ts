@@ -4,22 +4,24 @@ import { requestApproval } from '@callsign/contract/approvals'
 import { messageBytesMax } from '@callsign/contract/attachments'
 import { createDraft } from '@callsign/contract/drafts'
 import { recipientsMax, sendMail } from '@callsign/contract/outbound-mail'
-import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/settings.ts'
+import type { ApiCalls } from '../core/api-call.ts'
 import { hasScope } from '../core/caller.ts'
 import { nowMs } from '../core/clock.ts'
 import { ApiError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { addressName, TokenBuckets } from '../edges/api/rate-limit.ts'
 import type { Pages } from '../edges/api/server.ts'
-import { type ApiCall, createApiCall } from '../edges/compat/api-calls.ts'
 import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../edges/smtp/server/listener.ts'
-import { createSignIn, createSubmissionReceiver, type SubmissionApi, type Submitter } from '../edges/smtp/server/submission.ts'
+import { createSignIn, createSubmissionReceiver, type SubmissionApi } from '../edges/smtp/server/submission.ts'
 import type { ServerParts } from './server.ts'
 
 /** Wrong credentials of one address: as for the API, a burst and then one each five seconds. */
 const failuresPerSecond = 0.2
 const failuresBurst = 20
+
+/** The User-Agent of the API's log. */
+const userAgent = 'SMTP'
 
 type Needs = {
   config: Config
@@ -28,20 +30,11 @@ type Needs = {
   smtp: Pick<SmtpServerOptions, 'freeBytes' | 'spoolFolder' | 'tls'>
 }
 
-/** The servers of a process with the api role, by their names for the operator, and a page that lends them the API. */
+/** The servers of a process with the api role, by their names for the operator, and a page through which they get the operations. */
 export function createSubmission({ config, parts, log, smtp }: Needs): { servers: [string, SmtpServer][]; pages: Pages[] } {
   if (!config.roles.includes('api')) return { servers: [], pages: [] }
-  let app: FastifyInstance | null = null
-  const api = createSubmissionApi(parts, ({ key, address }, idempotencyKey) =>
-    createApiCall(app as FastifyInstance, {
-      ip: address,
-      headers: {
-        authorization: `Bearer ${key}`,
-        'user-agent': 'SMTP',
-        ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
-      },
-    }),
-  )
+  let apiCalls: ApiCalls | null = null
+  const api = createSubmissionApi(parts, () => apiCalls as ApiCalls)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
   const signIn = createSignIn(api, (address) => failures.take(addressName(address), nowMs()) > 0)
   const receiver = createSubmissionReceiver(api)
@@ -63,23 +56,19 @@ export function createSubmission({ config, parts, log, smtp }: Needs): { servers
   const servers: [string, SmtpServer][] = []
   if (config.submissionPort !== null) servers.push(['submission', start(config.submissionPort, false)])
   if (config.submissionsPort !== null) servers.push(['submission over TLS', start(config.submissionsPort, true)])
-  const mount = (mounted: FastifyInstance) => {
-    app = mounted
+  const mount: Pages['mount'] = (_app, tools) => {
+    apiCalls = tools.apiCalls
   }
   return { servers, pages: [{ paths: [], mount }] }
 }
 
-type CallFor = (submitter: Submitter, idempotencyKey: string | null) => ApiCall
-
-function createSubmissionApi({ console: accounts, identities, messages }: ServerParts, callFor: CallFor): SubmissionApi {
-  const findCaller = ({ key, address }: Submitter) => accounts.authenticate(key, { address, userAgent: 'SMTP' })
-
+function createSubmissionApi({ console: accounts, identities, messages }: ServerParts, apiCalls: () => ApiCalls): SubmissionApi {
   return {
-    async isAllowed(submitter) {
+    async isAllowed({ username, key, address }) {
       try {
-        const caller = await findCaller(submitter)
+        const caller = await accounts.authenticate(key, { address, userAgent })
         if (!caller || !hasScope(caller, 'mail:send')) return false
-        await identities.requireMailbox(caller, submitter.username)
+        await identities.requireMailbox(caller, username)
         return true
       } catch (error) {
         if (error instanceof ApiError && error.status < 500) return false
@@ -87,25 +76,31 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
       }
     },
 
-    async findThread(submitter, references) {
-      const caller = await findCaller(submitter)
-      if (!caller) return null
-      const { mailboxId } = await identities.requireMailbox(caller, submitter.username)
-      return messages.findReferencedThread(mailboxId, references)
-    },
+    async open({ username, key, address }) {
+      const headers = { authorization: `Bearer ${key}`, 'user-agent': userAgent }
+      const caller = await apiCalls().authenticate({ headers, socket: { remoteAddress: address } })
+      const { call } = apiCalls().as(caller)
+      return {
+        async findThread(references) {
+          const { mailboxId } = await identities.requireMailbox(caller, username)
+          return messages.findReferencedThread(mailboxId, references)
+        },
 
-    async send(submitter, body, key) {
-      const { id } = await callFor(submitter, key)(sendMail, { body: { ...body, agent: submitter.username } })
-      return id
-    },
+        async send(body, key) {
+          const { id } = await call(sendMail, { body: { ...body, agent: username }, idempotencyKey: key ?? undefined })
+          return id
+        },
 
-    async requestApproval(submitter, body, key) {
-      const call = callFor(submitter, key && `${key}-draft`)
-      const { thread_id: _, automatic: __, ...fields } = body
-      const { id, version, status } = await call(createDraft, { params: { email_address: submitter.username }, body: fields as never })
-      if (status === 'draft')
-        await call(requestApproval, { params: { email_address: submitter.username, draft_id: id }, body: { version } as never })
-      return id
+        async requestApproval(body, key) {
+          const idempotencyKey = key === null ? undefined : `${key}-draft`
+          const { thread_id: _, automatic: __, ...fields } = body
+          const params = { email_address: username }
+          const { id, version, status } = await call(createDraft, { params, body: fields as never, idempotencyKey })
+          if (status === 'draft')
+            await call(requestApproval, { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey })
+          return id
+        },
+      }
     },
   }
 }

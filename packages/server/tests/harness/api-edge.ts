@@ -15,7 +15,7 @@ import { Raw, type Route, route } from '../../src/core/route.ts'
 import { DatabaseUnavailable, type Transact } from '../../src/core/sql.ts'
 import { createHttpServer, type HttpServerOptions } from '../../src/edges/api/server.ts'
 
-const caller = (keyId: string, agent: CallerAgent | null): Caller => ({
+export const callerOf = (keyId: string, agent: CallerAgent | null): Caller => ({
   keyId,
   keyName: keyId,
   keyType: agent ? 'agent' : 'organization',
@@ -33,14 +33,14 @@ const caller = (keyId: string, agent: CallerAgent | null): Caller => ({
 
 /** The keys that the test server knows, by token. */
 const callers: Record<string, Caller> = {
-  owner: caller('key_owner', null),
-  second: caller('key_second', null),
-  agent: caller('key_agent', { identityId: 'ident_a', handle: 'a', mailboxId: 'mbx_a', address: 'a@agents.localhost' }),
+  owner: callerOf('key_owner', null),
+  second: callerOf('key_second', null),
+  agent: callerOf('key_agent', { identityId: 'ident_a', handle: 'a', mailboxId: 'mbx_a', address: 'a@agents.localhost' }),
 }
 
 const Note = Type.Object({ id: Type.String(), subject: nullableString(), to: Type.Array(Type.String()) }, { $id: 'Note' })
 
-const shapes = {
+export const shapes = {
   read: operation({
     id: 'readNote',
     method: 'GET',

@@ -1,6 +1,8 @@
 // Checks a request before its body is read: authentication, authorization, rate limits and the size of the body.
 import type { IncomingMessage } from 'node:http'
+import type { Operation } from '@callsign/contract/operation'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReceivedRequest } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { type Authenticate, type Caller, missingScope, scopeMissing } from '../../core/caller.ts'
 import type { createClientReader } from '../../core/client-address.ts'
@@ -8,7 +10,7 @@ import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import type { Route } from '../../core/route.ts'
 import { BodyMemory } from './body-reader.ts'
-import { payloadTooLarge, unsupportedMediaType } from './failure.ts'
+import { pathUnknown, payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { addressName, retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
 
 /** Requests per second and burst, by type of key. 0 per second disables the limit. */
@@ -41,8 +43,19 @@ export type AdmissionParts = {
   businessEvents: BusinessEvents
 }
 
-/** `of` builds the admission check of a route. `countWrongSecret` returns 429 above the limit of failed attempts of one address. */
-export type Admission = { of: (route: Route) => Hook; countWrongSecret: (request: FastifyRequest) => ApiError | undefined }
+/** A request as its refusals are logged and counted: its id, and the address that it came from. */
+type From = { id: string; address: string | undefined }
+
+export type Admission = {
+  /** Builds the admission check of a route for HTTP. */
+  of: (route: Route) => Hook
+  /** The caller of a request's key, or the refusal. `tryFirst` recognises further kinds of tokens. */
+  readCaller: (request: ReceivedRequest, id: string, tryFirst?: Authenticate | null) => Promise<Caller | ApiError> | ApiError
+  /** The refusal of an authenticated caller by access, scope or rate limit. */
+  refuseCaller: (route: Route, caller: Caller, id: string) => ApiError | undefined
+  /** Counts a wrong secret of an address. Returns 429 above the limit. */
+  countWrongSecret: (from: From) => ApiError | undefined
+}
 
 export function createAdmission({
   authenticate,
@@ -56,38 +69,53 @@ export function createAdmission({
   const agentKeys = new TokenBuckets(limits.agentKeyPerSecond, limits.agentKeyBurst)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
 
-  const refuseKey = (request: FastifyRequest, reason: 'missing' | 'malformed' | 'unknown'): ApiError => {
-    businessEvents.keyRefused({ request_id: request.id, reason })
-    return countWrongSecret(request) ?? new ApiError('unauthorized', refusals[reason], { headers: { 'WWW-Authenticate': 'Bearer' } })
+  const refuseKey = (from: From, reason: 'missing' | 'malformed' | 'unknown'): ApiError => {
+    businessEvents.keyRefused({ request_id: from.id, reason })
+    return countWrongSecret(from) ?? new ApiError('unauthorized', refusals[reason], { headers: { 'WWW-Authenticate': 'Bearer' } })
   }
 
-  const countWrongSecret = (request: FastifyRequest): ApiError | undefined => {
-    const waitMs = failures.take(addressName(request.raw.socket.remoteAddress), nowMs())
-    return waitMs > 0 ? throttled(request, 'address', waitMs) : undefined
+  const countWrongSecret = ({ id, address }: From): ApiError | undefined => {
+    const waitMs = failures.take(addressName(address), nowMs())
+    return waitMs > 0 ? throttled(id, null, waitMs) : undefined
   }
 
-  const throttled = (request: FastifyRequest, by: 'key' | 'address', waitMs: number): ApiError => {
-    businessEvents.requestThrottled({ request_id: request.id, by, key_id: request.caller?.keyId ?? null })
+  const throttled = (id: string, keyId: string | null, waitMs: number): ApiError => {
+    businessEvents.requestThrottled({ request_id: id, by: keyId === null ? 'address' : 'key', key_id: keyId })
     return new ApiError('rate_limited', 'Too many requests. Retry after the seconds in Retry-After.', {
       headers: { 'Retry-After': retryAfterSeconds(waitMs) },
     })
   }
 
+  const readCaller: Admission['readCaller'] = (request, id, tryFirst = null) => {
+    const from = { id, address: request.socket.remoteAddress }
+    const { authorization } = request.headers
+    if (authorization === undefined) return refuseKey(from, 'missing')
+    const token = typeof authorization === 'string' ? bearerToken(authorization) : null
+    if (token === null) return refuseKey(from, 'malformed')
+    const client = readClient(request)
+    const asked = tryFirst?.(token, client) ?? authenticate(token, client)
+    return asked === null ? refuseKey(from, 'unknown') : asked.then((caller) => caller ?? refuseKey(from, 'unknown'))
+  }
+
+  const refuseCaller: Admission['refuseCaller'] = ({ shape, access }, caller, id) => {
+    const isAgent = caller.agents !== null
+    if (isAgent && access === 'organization')
+      return forbidden('This operation requires an organization key. An agent key accesses its own agent only.')
+    const missing = missingScope(caller, shape.scopes)
+    if (missing !== null) return scopeMissing(caller, missing)
+    const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
+    return waitMs > 0 ? throttled(id, caller.keyId, waitMs) : undefined
+  }
+
   const of = (route: Route): Hook => {
-    const { path, open, scopes, raw = false } = route.shape
-    const bodyBytesMax = route.shape.body || raw ? (route.shape.bodyBytesMax ?? defaultBodyBytesMax) : 0
+    const { path, open, raw = false } = route.shape
+    const bodyBytesMax = bodyBytesMaxOf(route.shape)
     const hasParams = path.includes('{')
-    const isForOrganizations = route.access === 'organization'
 
     const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): ApiError | undefined => {
       request.caller = caller
-      const isAgent = caller.agents !== null
-      if (isAgent && isForOrganizations)
-        return forbidden('This operation requires an organization key. An agent key accesses its own agent only.')
-      const missing = missingScope(caller, scopes)
-      if (missing !== null) return scopeMissing(caller, missing)
-      const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
-      if (waitMs > 0) return throttled(request, 'key', waitMs)
+      const refused = refuseCaller(route, caller, request.id)
+      if (refused) return refused
       return bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined
     }
 
@@ -96,38 +124,36 @@ export function createAdmission({
       request.operation = route.shape
       // The router matches `/notes/` as `/notes/{id}` with an empty id.
       if (hasParams && Object.values(request.params as object).includes('')) {
-        done(new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.'))
+        done(pathUnknown())
         return
       }
       if (open) {
         done(bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined)
         return
       }
-      const header = request.raw.headers.authorization
-      if (header === undefined) {
-        done(refuseKey(request, 'missing'))
+      const asked = readCaller(request.raw, request.id, opensSocket(request.raw) ? authenticateSocket : null)
+      if (asked instanceof ApiError) {
+        done(asked)
         return
       }
-      const token = bearerToken(header)
-      if (token === null) {
-        done(refuseKey(request, 'malformed'))
-        return
-      }
-      const client = readClient(request.raw)
-      const asked = (opensSocket(request.raw) ? authenticateSocket(token, client) : null) ?? authenticate(token, client)
-      if (asked === null) {
-        done(refuseKey(request, 'unknown'))
-        return
-      }
-      request.found = route.lookAhead?.(request.params as never)
-      // The result is not used when the key is refused.
-      request.found?.catch(() => {})
-      asked.then((caller) => done(caller ? admit(request, reply, caller) : refuseKey(request, 'unknown')), done)
+      request.found = lookAhead(route, request.params)
+      asked.then((caller) => done(caller instanceof ApiError ? caller : admit(request, reply, caller)), done)
     }
   }
 
-  return { of, countWrongSecret }
+  return { of, readCaller, refuseCaller, countWrongSecret }
 }
+
+/** Starts the look-ahead of a route. Its result is not used when the key is refused. */
+export function lookAhead(route: Route, params: unknown): Promise<unknown> | undefined {
+  const found = route.lookAhead?.(params as never)
+  found?.catch(() => {})
+  return found
+}
+
+/** The limit of an operation's body in bytes. 0 for an operation without one. */
+export const bodyBytesMaxOf = ({ body, raw = false, bodyBytesMax = defaultBodyBytesMax }: Operation): number =>
+  body || raw ? bodyBytesMax : 0
 
 const refusals = {
   missing: 'An API key is required. Send it as Authorization: Bearer svc_live_…',
@@ -150,7 +176,8 @@ export function admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax
   if (!hasBody) return undefined
   if ((!isRaw && !isJson(headers['content-type'])) || headers['content-encoding'] !== undefined) return unsupportedMediaType()
   if (announced !== null && announced > bytesMax) return payloadTooLarge(bytesMax)
-  const bodyMemory = new BodyMemory(request.caller, reply.raw)
+  const bodyMemory = new BodyMemory(request.caller, request.raw.socket.remoteAddress)
+  reply.raw.once('close', () => bodyMemory.close())
   const unfit = announced === null ? undefined : bodyMemory.refuseUnfit(announced)
   if (unfit) return unfit
   request.bodyMemory = bodyMemory

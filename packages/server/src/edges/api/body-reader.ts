@@ -1,5 +1,5 @@
 // Reads the body of a request, within the size limit of the operation and the memory limits of its key, its organization and the server.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ByteBudget, type Owner } from '../../core/byte-budget.ts'
 import type { Caller } from '../../core/caller.ts'
@@ -19,26 +19,28 @@ const uncountedBytes = 64 * 1024
 
 const memory = new ByteBudget(allBytesMax)
 
-const tooMany = (): ApiError =>
+export const tooMany = (): ApiError =>
   new ApiError('unavailable', 'Too many large requests at once. Try again in a few seconds.', { headers: { 'Retry-After': '2' } })
 
-/** The memory of one body as it arrives, until its response is complete. */
+/** The memory of one body as it arrives, until `close`. */
 export class BodyMemory {
   readonly #owners: Owner[]
   #counted = 0
   #isClosed = false
 
-  constructor(caller: Caller | null, response: ServerResponse) {
+  constructor(caller: Caller | null, address: string | undefined) {
     this.#owners = caller
       ? [
           { name: `key ${caller.keyId}`, bytesMax: keyBytesMax },
           { name: `organization ${caller.organizationId}`, bytesMax: organizationBytesMax },
         ]
-      : [{ name: `address ${addressName(response.req.socket.remoteAddress)}`, bytesMax: keyBytesMax }]
-    response.once('close', () => {
-      this.giveBack()
-      this.#isClosed = true
-    })
+      : [{ name: `address ${addressName(address)}`, bytesMax: keyBytesMax }]
+  }
+
+  /** Gives the bytes back. Called when the response is complete or broken off. */
+  close(): void {
+    this.giveBack()
+    this.#isClosed = true
   }
 
   /** The refusal of an announced length that does not fit now, so that it is not sent in vain. Nothing is reserved for it. */

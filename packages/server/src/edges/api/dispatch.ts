@@ -1,93 +1,58 @@
-// Mounts the routes tables. Each row becomes a Fastify route with its schemas, its admission check and a handler that calls its function.
+// Mounts the routes tables. Each row becomes a Fastify route with its checks, its admission and a handler that runs its operation.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TObject } from 'typebox'
-import type { BusinessEvents } from '../../core/business-events.ts'
-import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
-import type { Replays } from '../../core/replay.ts'
-import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
-import type { Transact } from '../../core/sql.ts'
+import { Live, Raw, type RawRequest } from '../../core/route.ts'
 import type { Admission } from './authenticate.ts'
-import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
-import type { LongPolls } from './long-polls.ts'
-import { answerWriter } from './serialization.ts'
-import { bodyCheck, pathCheck, queryCheck, type RequestPart } from './validation.ts'
+import { pathUnknown } from './failure.ts'
+import { watchConnection } from './long-polls.ts'
+import type { OperationResult, OperationRun } from './operation-runner.ts'
+import type { PartCheck } from './validation.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
 export type DispatchOptions = {
-  routes: Route[]
+  operations: OperationRun[]
   admission: Admission['of']
-  transact: Transact
-  replays: Replays
   /** Answers with events until the reader leaves. */
   sendLive: (request: FastifyRequest, reply: FastifyReply, live: Live) => FastifyReply
-  polls: LongPolls
-  businessEvents: BusinessEvents
 }
 
-type Input = Parameters<Route['run']>[1]
-
 /** Adds every route to the app. */
-export function mountRoutes(
-  app: FastifyInstance,
-  { routes, admission, transact, replays, sendLive, polls, businessEvents }: DispatchOptions,
-): void {
-  const runOnce = createOnce(replays, transact)
-
-  const answerOnce = async (route: Route, call: Call, input: Input, key: string, reply: FastifyReply): Promise<FastifyReply> => {
-    const { status } = route.shape
-    const serializeReply = reply.getSerializationFunction(String(status))
-    const answer = await runOnce({
-      scope: scopeOf(call.caller, route.shape, (input.params ?? {}) as Record<string, string>, key),
-      bodyHash: hashBody(input.body ?? null),
-      status,
-      serialize: (result) => (serializeReply ? (serializeReply(result as Record<string, unknown>) as string) : ''),
-      run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input, undefined),
-    })
-    if (answer.isReplay) {
-      businessEvents.answerReplayed({ request_id: call.requestId, organization_id: call.caller.organizationId })
-      reply.header('idempotent-replayed', 'true')
-    }
-    reply.code(answer.status)
-    return answer.body === '' ? reply.send() : reply.type(jsonType).send(answer.body)
+export function mountRoutes(app: FastifyInstance, { operations, admission, sendLive }: DispatchOptions): void {
+  const send = (request: FastifyRequest, reply: FastifyReply, status: number, result: OperationResult): FastifyReply => {
+    if (result instanceof Raw) return reply.code(status).headers(result.headers).type(result.contentType).send(result.body)
+    if (result instanceof Live) return sendLive(request, reply.code(status), result)
+    if (result.isReplay) reply.header('idempotent-replayed', 'true')
+    reply.code(result.status)
+    return result.text === '' ? reply.send() : reply.type(jsonType).send(result.text)
   }
 
-  for (const route of routes) {
+  for (const { route, checks, run } of operations) {
     const { shape } = route
-    const parts: Partial<Record<RequestPart, object>> = {}
-    if (shape.params) parts.params = shape.params
-    if (shape.query) parts.querystring = shape.query
-    if (shape.body) parts.body = shape.body
     app.route({
       method: shape.method,
       url: fastifyPath(shape.path),
-      schema: { ...parts, ...(shape.reply ? { response: { [shape.status]: shape.reply } } : {}) },
-      validatorCompiler: ({ schema, httpPart }) => {
-        if (httpPart === 'body') return bodyCheck(schema, shape.bodyOptional === true)
-        return httpPart === 'params' ? pathCheck(schema) : queryCheck(schema as TObject)
+      schema: {
+        ...(shape.params && { params: shape.params }),
+        ...(shape.query && { querystring: shape.query }),
+        ...(shape.body && { body: shape.body }),
       },
-      serializerCompiler: ({ schema }) => answerWriter(schema),
+      validatorCompiler: ({ httpPart }) =>
+        (httpPart === 'body' ? checks.body : httpPart === 'params' ? checks.params : checks.query) as PartCheck,
       onRequest: admission(route),
       handler: async (request, reply) => {
         const lastEventId = request.headers['last-event-id']
-        const call: Call = {
-          caller: request.caller as Caller,
-          requestId: request.id,
-          transact,
+        const result = await run({
+          id: request.id,
+          caller: request.caller,
+          input: { params: request.params, query: request.query, body: request.body ?? undefined },
+          idempotencyKey: request.headers['idempotency-key'],
           lastEventId: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
           raw: shape.raw ? rawRequest(request) : null,
-        }
-        const input = { params: request.params, query: request.query, body: request.body ?? undefined } as Input
-        if (shape.idempotent) {
-          const key = readKey(request.headers['idempotency-key'])
-          if (key !== null) return answerOnce(route, call, input, key, reply)
-        }
-        const result = await route.run(call, input, request.found)
-        if (result instanceof Raw) return reply.code(shape.status).headers(result.headers).type(result.contentType).send(result.body)
-        if (result instanceof Later) return reply.code(shape.status).send(await polls.answer(request, reply, result))
-        if (result instanceof Live) return sendLive(request, reply.code(shape.status), result)
-        return reply.code(shape.status).send(result)
+          found: request.found,
+          watch: watchConnection(request, reply),
+        })
+        return send(request, reply, shape.status, result)
       },
     })
   }
@@ -122,7 +87,7 @@ export function createNotFound(mounted: { method: string; path: string }[]): (re
   return (request) => {
     const segments = decodeURIComponent(request.url.split('?', 1)[0] as string).split('/')
     const methods = [...patterns.values()].filter((pattern) => matches(pattern.segments, segments)).flatMap((pattern) => pattern.methods)
-    if (methods.length === 0) return new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.')
+    if (methods.length === 0) return pathUnknown()
     const allow = [...new Set(methods)].sort().join(', ')
     return new ApiError('method_not_allowed', `This path supports ${allow}.`, { headers: { Allow: allow } })
   }

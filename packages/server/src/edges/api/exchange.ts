@@ -5,12 +5,10 @@ import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
 import type { ApiError } from '../../core/errors.ts'
-import type { Log } from '../../core/log.ts'
-import type { RequestRecorder } from '../../features/account/requests/model.ts'
 import type { BodyMemory } from './body-reader.ts'
 import { failureBody, securityHeaders, toApiError } from './failure.ts'
-import type { HttpMetrics } from './metrics.ts'
 import { findRequestProblem } from './request-check.ts'
+import type { RequestLog } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,13 +49,7 @@ export type Exchanges = {
  * Adds hooks to every request, for ids and headers at its start, and the log line and metrics at its end. `isDraining` ends kept-alive
  * connections.
  */
-export function trackExchanges(
-  app: FastifyInstance,
-  log: Log,
-  observe: () => HttpMetrics['observe'],
-  isDraining: () => boolean,
-  recorder: RequestRecorder | null,
-): Exchanges {
+export function trackExchanges(app: FastifyInstance, requestLog: RequestLog, isDraining: () => boolean): Exchanges {
   const inFlight = new Set<ServerResponse>()
 
   decorateRequests(app)
@@ -67,26 +59,23 @@ export function trackExchanges(
     inFlight.delete(this)
     const reply = (this as TrackedResponse)[exchangeOf] as FastifyReply
     const { request } = reply
-    const ms = performance.now() - request.startedMs
-    if (recorder) record(recorder, request, this.statusCode, ms)
-    const route = request.pattern ?? 'unmatched'
-    const status = this.statusCode
-    observe()(request.method, route, status, ms / 1000)
-    const line = {
+    requestLog.note({
+      id: request.id,
       method: request.method,
-      route,
-      status,
-      ms: Math.round(ms * 10) / 10,
+      route: request.pattern ?? 'unmatched',
+      status: this.statusCode,
+      ms: performance.now() - request.startedMs,
       // Unknown for streams.
       bytes: lengthOf(reply.getHeader('content-length')),
-      request_id: request.id,
-      key_id: request.caller?.keyId,
-      organization_id: request.caller?.organizationId,
-      aborted: this.writableFinished ? undefined : true,
-    }
-    // A response such as the 503 of /readyz is not a failure of the server.
-    if (status >= 500 && request.failure !== null) log.error({ ...line, err: request.failure }, 'request')
-    else log.info(line, 'request')
+      caller: request.caller,
+      operation: request.operation,
+      params: request.params,
+      query: givenQuery(request),
+      body: request.body,
+      errorCode: request.errorCode,
+      failure: request.failure,
+      isAborted: !this.writableFinished,
+    })
   }
 
   const begin = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -124,15 +113,10 @@ function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('bodyMemory', null)
 }
 
-/** Records a request of an API key. People in the console have no key. */
-function record(recorder: RequestRecorder, request: FastifyRequest, status: number, durationMs: number): void {
-  const { id, caller, operation, params, body, errorCode } = request
-  if (!caller || caller.session || !operation) return
-  const { organizationId, keyId } = caller
-  // Fastify's query also has the defaults of parameters that are missing.
-  const [, given] = (request.raw.url as string).split('?', 2)
-  const query = given === undefined ? undefined : Object.fromEntries(new URLSearchParams(given))
-  recorder.note({ id, organizationId, keyId, operation, params, query, body, status, errorCode, durationMs })
+/** The query without the defaults of parameters that are missing, which Fastify's has too. */
+function givenQuery({ raw }: FastifyRequest): Record<string, string> | undefined {
+  const [, given] = (raw.url as string).split('?', 2)
+  return given === undefined ? undefined : Object.fromEntries(new URLSearchParams(given))
 }
 
 const lengthOf = (header: number | string | string[] | undefined): number | undefined => (header === undefined ? undefined : Number(header))

@@ -14,6 +14,9 @@ const frameworkFailures: Record<string, () => ApiError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type', mediaTypeWanted),
 }
 
+/** 404 for a path without an operation, or with parameters that cannot name anything. */
+export const pathUnknown = (): ApiError => new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.')
+
 /** 415 with the accepted content type. */
 export const unsupportedMediaType = (): ApiError => new ApiError('unsupported_media_type', mediaTypeWanted)
 

@@ -2,9 +2,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Later } from '../../core/route.ts'
 
+/** Watches a client. Calls `stop` when it has gone. The returned function ends the watch. */
+export type ClientWatch = (stop: () => void) => () => void
+
 export type LongPolls = {
   /** Resolves with the answer when it is available. */
-  answer<T>(request: FastifyRequest, reply: FastifyReply, later: Later<T>): Promise<T>
+  answer<T>(later: Later<T>, watch: ClientWatch): Promise<T>
   /** Ends every wait with the answer so far. Later calls end at once too. */
   endAll(): void
 }
@@ -13,18 +16,17 @@ export function createLongPolls(): LongPolls {
   const open = new Set<AbortController>()
   let isClosed = false
   return {
-    async answer(request, reply, later) {
+    async answer(later, watch) {
       const controller = new AbortController()
       const stop = () => controller.abort()
-      // HEAD asks for the headers only.
-      if (isClosed || request.method === 'HEAD' || reply.raw.destroyed) stop()
+      if (isClosed) stop()
       open.add(controller)
-      reply.raw.once('close', stop)
+      const unwatch = watch(stop)
       try {
         return await later.answer(controller.signal)
       } finally {
         open.delete(controller)
-        reply.raw.off('close', stop)
+        unwatch()
       }
     },
     endAll() {
@@ -33,3 +35,21 @@ export function createLongPolls(): LongPolls {
     },
   }
 }
+
+/** The client of an HTTP request. HEAD asks for the headers only. */
+export const watchConnection =
+  (request: FastifyRequest, reply: FastifyReply): ClientWatch =>
+  (stop) => {
+    if (request.method === 'HEAD' || reply.raw.destroyed) stop()
+    reply.raw.once('close', stop)
+    return () => reply.raw.off('close', stop)
+  }
+
+/** The client of an inner call, which the signal ends. */
+export const watchSignal =
+  (signal: AbortSignal | undefined): ClientWatch =>
+  (stop) => {
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop)
+    return () => signal?.removeEventListener('abort', stop)
+  }

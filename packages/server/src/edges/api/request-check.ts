@@ -6,16 +6,15 @@ import { ApiError } from '../../core/errors.ts'
 export const targetBytesMax = 8192
 
 /** The error in the request line or the headers, or null. */
-export function findRequestProblem(request: IncomingMessage): ApiError | null {
-  const target = request.url as string
+export const findRequestProblem = (request: IncomingMessage): ApiError | null =>
+  findTargetProblem(request.url as string) ?? findHeaderProblem(request)
+
+/** The error in a path with its query, or null. */
+export function findTargetProblem(target: string): ApiError | null {
   if (target.length > targetBytesMax) {
     return new ApiError('uri_too_long', `The path and query are longer than ${targetBytesMax} bytes.`)
   }
-  if (target.includes('%')) {
-    const problem = findEscapeProblem(target)
-    if (problem) return problem
-  }
-  return findHeaderProblem(request)
+  return target.includes('%') ? findEscapeProblem(target) : null
 }
 
 function findEscapeProblem(target: string): ApiError | null {

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { streamEvents } from '@callsign/contract/events'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
+import type { ApiCalls } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Authenticate } from '../../core/caller.ts'
 import { createClientReader } from '../../core/client-address.ts'
@@ -14,6 +15,7 @@ import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import type { RequestRecorder } from '../../features/account/requests/model.ts'
+import { createApiCalls } from './api-calls.ts'
 import { type ArrivalLimits, arrivalLimits, limitArrival } from './arrival.ts'
 import { admitBody, createAdmission, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
@@ -27,7 +29,9 @@ import { createHttpsFront, type FindHttpsUrl, type HttpsOptions, isEncrypted, li
 import { createLongPolls } from './long-polls.ts'
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 import { mountOpenApi } from './openapi.ts'
+import { createRunner } from './operation-runner.ts'
 import { originForm, targetBytesMax } from './request-check.ts'
+import { createRequestLog } from './request-log.ts'
 import { refuse, refuseSocket, refuseUnanswered } from './socket-refusal.ts'
 import { passConnections, type TunnelHandler } from './tunnel-handler.ts'
 import { bodyCheck } from './validation.ts'
@@ -76,13 +80,15 @@ export type Pages = {
   /** WebSockets of the edge. */
   sockets?: {
     claims(request: IncomingMessage): boolean
-    upgrade(app: FastifyInstance, request: IncomingMessage, socket: Socket, early: Buffer): void
+    upgrade(apiCalls: ApiCalls, request: IncomingMessage, socket: Socket, early: Buffer): void
     closeAll(): void
   }
 }
 
-/** Admits a body by its headers, and checks it against a schema, as for the API. */
+/** The checks and operations of the API, for pages of other edges. */
 export type PageTools = {
+  /** Calls operations of the API inside of this process. */
+  apiCalls: ApiCalls
   admitBody(request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw?: boolean): ApiError | undefined
   bodyCheck(schema: TSchema): (data: unknown) => { error?: ApiError }
   /** Counts a wrong secret of the client's address. Returns 429 above the limit. */
@@ -179,7 +185,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => {
     const ofPage = pageSockets(request)
     if (tunnels?.claimsUpgrade(request)) tunnels.upgrade(request, socket, early)
-    else if (ofPage) void opening.promise.then(() => ofPage.upgrade(app, request, socket, early))
+    else if (ofPage) void opening.promise.then(() => ofPage.upgrade(apiCalls, request, socket, early))
     else sockets.upgrade(request, socket, early, route)
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
@@ -190,13 +196,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     refuse(socket, new ApiError('validation_error', 'CONNECT is not supported.'))
   })
 
-  const exchanges = trackExchanges(
-    app,
-    log,
-    () => (metrics as HttpMetrics).observe,
-    () => isDraining,
-    options.requestRecorder ?? null,
-  )
+  const requestLog = createRequestLog(log, () => (metrics as HttpMetrics).observe, options.requestRecorder ?? null)
+  const exchanges = trackExchanges(app, requestLog, () => isDraining)
   metrics = createHttpMetrics(businessEvents.registry, () => exchanges.inFlight.size)
 
   app.removeAllContentTypeParsers()
@@ -224,22 +225,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     limits: options.limits,
     businessEvents,
   })
-  for (const { mount } of pages)
-    mount(app, {
-      admitBody: (request, reply, bytesMax, isRaw = false) => admitBody(request, reply, bytesMax, isRaw),
-      bodyCheck: (schema) => bodyCheck(schema, false),
-      countWrongSecret: (request) => admission.countWrongSecret(request),
-    })
   const streams = createEventStreams(log)
   const polls = createLongPolls()
+  const { transact, replays } = options
+  const operations = options.routes.map(createRunner({ transact, replays, polls, businessEvents }))
+  const apiCalls = createApiCalls({ operations, admission, requestLog })
+  for (const { mount } of pages)
+    mount(app, {
+      apiCalls,
+      admitBody: (request, reply, bytesMax, isRaw = false) => admitBody(request, reply, bytesMax, isRaw),
+      bodyCheck: (schema) => bodyCheck(schema, false),
+      countWrongSecret: ({ id, raw }) => admission.countWrongSecret({ id, address: raw.socket.remoteAddress }),
+    })
   mountRoutes(app, {
-    routes: options.routes,
+    operations,
     admission: admission.of,
-    transact: options.transact,
-    replays: options.replays,
     sendLive: (request, reply, live) => (sockets.claims(request.raw) ? sockets : streams).send(request, reply, live),
-    polls,
-    businessEvents,
   })
 
   return {

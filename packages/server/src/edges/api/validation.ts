@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { TObject, TSchema } from 'typebox'
 import { ApiError, type ErrorDetail } from '../../core/errors.ts'
 import { escapePointer } from './body-check.ts'
+import { pathUnknown } from './failure.ts'
 
 /** Maximum number of details per response. */
 const detailsMax = 20
@@ -62,8 +63,6 @@ export function bareSchema<S>(schema: S): S {
 const bareProperties = (properties: object): object =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, bareSchema(schema)]))
 
-export type RequestPart = 'body' | 'querystring' | 'params' | 'headers'
-
 /** The check of one part of a request. Returns `{}`, or the error when it is invalid. */
 export type PartCheck = (data: unknown) => { error?: ApiError }
 
@@ -99,8 +98,7 @@ const refuse = (name: string, message: string) => ({ error: failureFrom([{ path:
 /** The check of path parameters. A value that does not fit names nothing, so it is 404 like every unknown name. */
 export function pathCheck(schema: TSchema): PartCheck {
   const check = lazyCheck(schema, coercing)
-  return (data) =>
-    check(data) === passed ? passed : { error: new ApiError('not_found', 'This path does not exist. GET /openapi.json lists the paths.') }
+  return (data) => (check(data) === passed ? passed : { error: pathUnknown() })
 }
 
 const passed = {}

@@ -6,11 +6,10 @@ import type { ToolCall } from '@callsign/contract/tools/run'
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
 import { createMcpHandler, type McpHttpHandler, type McpServer, type ServerNotifier } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiCalls, ApiClient } from '../../core/api-call.ts'
 import type { Caller, RequestClient } from '../../core/caller.ts'
 import type { createClientReader } from '../../core/client-address.ts'
 import { ApiError, forbidden, invalid } from '../../core/errors.ts'
-import type { Loan } from '../../core/lent-callers.ts'
-import { createApiCalls } from './api-calls.ts'
 import type { Approval, ApprovalCodec, McpCaller } from './caller.ts'
 import { createMcpServer } from './server.ts'
 import { readSkills } from './skills.ts'
@@ -27,8 +26,7 @@ export type McpOptions = {
   readClient: ReturnType<typeof createClientReader>
   /** The value of WWW-Authenticate for a request without a valid token. */
   challenge: (hasToken: boolean) => string
-  /** Lends a caller to the API for the calls of one request. */
-  lend: (caller: Caller) => Loan
+  apiCalls: ApiCalls
   /** Signs what a person is asked. */
   approvalCodec: ApprovalCodec
   /** Builds the server of a request, other than the product's. For tests of this edge with the tools of a test suite. */
@@ -84,11 +82,7 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
     })
     const access = request.mcpAccess as McpAccess
     const { caller } = access
-    const callAs = (as: Caller) => {
-      const loan = options.lend(as)
-      reply.raw.once('close', loan.end)
-      return createApiCalls(app, loan.token, gone.signal)
-    }
+    const callAs = (as: Caller) => toolCallOf(options.apiCalls.as(as, gone.signal))
     bound.set(webRequest, {
       ...readSelection(request, access),
       call: callAs(caller),
@@ -102,6 +96,12 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
 
   app.route({ method: ['GET', 'POST', 'DELETE'], url: mcpPath, onRequest: admit, handler: serve })
 }
+
+/** Calls of tools, as calls of the API. */
+const toolCallOf =
+  ({ call }: ApiClient): ToolCall =>
+  ({ operation, params, query, body }, { idempotencyKey }) =>
+    call(operation, { ...(params && { params }), query: query as never, body: body as never, idempotencyKey })
 
 /** The approval that a person can give in the app, if the grant says so. */
 const readApproval = ({ caller, grant }: McpAccess, codec: ApprovalCodec, callAs: (caller: Caller) => ToolCall): Approval | null =>

@@ -4,7 +4,7 @@ import { listDomains } from '@callsign/contract/domains'
 import { listMailboxes } from '@callsign/contract/identities'
 import type { ReplyOf } from '@callsign/contract/operation'
 import { getOrganization } from '@callsign/contract/organization'
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { inboxIdsOf } from './inboxes.ts'
 import {
   type AgentMailRequest,

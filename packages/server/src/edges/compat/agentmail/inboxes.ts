@@ -13,7 +13,8 @@ import {
 import type { Metadata, MetadataChange } from '@callsign/contract/metadata'
 import type { ReplyOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
-import { type ApiCall, CallFailure } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
+import { ApiError } from '../../../core/errors.ts'
 import {
   AgentMailFailure,
   type AgentMailRequest,
@@ -104,7 +105,7 @@ async function create(request: AgentMailRequest): Promise<unknown> {
   try {
     return toInbox(await make(isHandle ? handle : `${handle}_${suffix}`))
   } catch (error) {
-    if (!(error instanceof CallFailure) || !['handle_already_taken', 'address_already_taken'].includes(error.code)) throw error
+    if (!(error instanceof ApiError) || !['handle_already_taken', 'address_already_taken'].includes(error.code)) throw error
     if (error.code === 'address_already_taken' || !isHandle || domain === undefined) throw taken(localPart)
     // Handles are unique on the server, and addresses on their domain.
     return toInbox(await make(`${handle}_${suffix}`))

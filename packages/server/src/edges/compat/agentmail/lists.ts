@@ -4,7 +4,7 @@ import { updateIdentity } from '@callsign/contract/identities'
 import { createMailRule, deleteMailRule, listMailRules, type MailRule } from '@callsign/contract/mail-rules'
 import type { ReplyOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
-import { CallFailure } from '../api-calls.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { mailboxOf } from './inboxes.ts'
 import {
   AgentMailFailure,
@@ -90,7 +90,7 @@ async function create(request: AgentMailRequest) {
     })
     .catch(async (error: unknown) => {
       // A repeated request finds the entry.
-      const isThere = error instanceof CallFailure && error.code === 'conflict'
+      const isThere = error instanceof ApiError && error.code === 'conflict'
       const { rules } = isThere ? await readRules(request, list, 1, { entry }) : { rules: [] }
       if (rules[0]) return rules[0]
       throw error

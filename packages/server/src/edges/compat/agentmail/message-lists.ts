@@ -2,7 +2,7 @@
 import { listMessages, type MessageItem } from '@callsign/contract/messages'
 import type { QueryOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { labelsOf } from './message-fields.ts'
 import { type AgentMailRequest, isSet, notOffered, pageLimitMax, present, queryList, queryValue } from './route.ts'
 

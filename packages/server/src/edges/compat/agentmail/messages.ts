@@ -5,7 +5,7 @@ import { deleteMessage, getMessage, type Message, releaseMessage, searchMessages
 import { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
 import { updateThread } from '@callsign/contract/threads'
 import type { Static } from 'typebox'
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { mailboxOf } from './inboxes.ts'
 import {
   contentOf,

@@ -1,8 +1,8 @@
 // The API of AgentMail at /compat/agentmail, as its SDK 0.5 calls it. Keys are ours, and each answer is made of our own API.
 import type { ErrorCode } from '@callsign/contract/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiError } from '../../../core/errors.ts'
-import { CallFailure, createApiCall } from '../api-calls.ts'
+import type { ApiCalls } from '../../../core/api-call.ts'
+import { ApiError, type ErrorDetail } from '../../../core/errors.ts'
 import { accountRoutes } from './account.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
@@ -39,10 +39,13 @@ export const agentMailRoutes: readonly AgentMailRoute[] = ownRoutes.flatMap((rou
   ...(route.isInPod ? [{ ...route, path: `${basePath}/pods/:pod_id${route.path}` }] : []),
 ])
 
-type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }
+type Edge = {
+  admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
+  apiCalls: ApiCalls
+}
 
 /** Adds the routes. Any other path below the base address answers 501. */
-export function mountAgentMail(app: FastifyInstance, { admitBody }: Edge): void {
+export function mountAgentMail(app: FastifyInstance, { admitBody, apiCalls }: Edge): void {
   for (const route of agentMailRoutes) {
     app.route({
       method: route.method,
@@ -52,7 +55,7 @@ export function mountAgentMail(app: FastifyInstance, { admitBody }: Edge): void 
         const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
         if (refused) return send(reply, new AgentMailFailure(refused.status, 'ValidationError', refused.code, refused.message))
       },
-      handler: (request, reply) => answer(app, route, request, reply),
+      handler: (request, reply) => answer(apiCalls, route, request, reply),
     })
   }
   app.route({
@@ -69,7 +72,7 @@ export function mountAgentMail(app: FastifyInstance, { admitBody }: Edge): void 
   })
 }
 
-async function answer(app: FastifyInstance, route: AgentMailRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answer(apiCalls: ApiCalls, route: AgentMailRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   try {
     const params = request.params as Record<string, string>
     if (params.pod_id !== undefined && params.pod_id !== podId) throw notThere('Pod')
@@ -78,13 +81,13 @@ async function answer(app: FastifyInstance, route: AgentMailRoute, request: Fast
       query: request.query as Record<string, string | string[] | undefined>,
       body: bodyOf(request),
       headers: request.headers,
-      call: createApiCall(app, request),
+      call: apiCalls.withKeyOf(request.raw).call,
     })
     if (result instanceof TextAnswer) return reply.type(result.contentType).send(result.text)
     return result === undefined ? reply.code(204).send() : reply.code(200).send(result)
   } catch (error) {
     if (error instanceof AgentMailFailure) return send(reply, error)
-    if (error instanceof CallFailure) return send(reply.headers(error.headers), translated(error), error.details)
+    if (error instanceof ApiError) return send(reply.headers(error.headers), translated(error), error.details)
     throw error
   }
 }
@@ -98,7 +101,7 @@ function bodyOf({ body, headers }: FastifyRequest): Record<string, unknown> {
   return body as Record<string, unknown>
 }
 
-const send = (reply: FastifyReply, failure: AgentMailFailure, errors: CallFailure['details'] = []): FastifyReply =>
+const send = (reply: FastifyReply, failure: AgentMailFailure, errors: ErrorDetail[] = []): FastifyReply =>
   reply.code(failure.statusCode).send({
     name: failure.name,
     code: failure.code,
@@ -123,7 +126,7 @@ const names: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The one translator of our errors. */
-function translated({ status, code, message, details }: CallFailure): AgentMailFailure {
+function translated({ status, code, message, details = [] }: ApiError): AgentMailFailure {
   const reasons = details.map(({ path, message: reason }) => `${path} ${reason}`.trim())
   const name = names[code] ?? (status === 409 ? 'ConflictError' : status < 500 ? 'ValidationError' : 'ServerError')
   return new AgentMailFailure(status, name, code, reasons.length > 0 ? reasons.join('; ') : message)

@@ -1,5 +1,5 @@
 // One row of the routes of AgentMail's API, and the values of its requests.
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 
 export type AgentMailRequest = {
   params: Record<string, string>

@@ -2,13 +2,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { getCaller } from '@callsign/contract/accounts'
-import { type Event, type StreamCursor, streamEvents } from '@callsign/contract/events'
-import { queryText } from '@callsign/contract/query-text'
+import { type Event, streamEvents } from '@callsign/contract/events'
 import { getThreadById } from '@callsign/contract/threads'
-import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import { type ApiCall, CallFailure, createApiCall } from '../api-calls.ts'
+import type { ApiCall, ApiCalls, ApiClient } from '../../../core/api-call.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { ownTypesOf, threadIdOf, toAgentMailEvent } from './events.ts'
 import { handlesOf } from './inboxes.ts'
 import { AgentMailFailure, podId } from './route.ts'
@@ -24,7 +23,7 @@ const messageBytesMax = 64 * 1024
 export type AgentMailSockets = {
   claims(request: IncomingMessage): boolean
   /** Answers the upgrade request, with 401 for a wrong key. The key is in the Authorization header only, because addresses are logged. */
-  upgrade(app: FastifyInstance, request: IncomingMessage, socket: Socket, early: Buffer): void
+  upgrade(apiCalls: ApiCalls, request: IncomingMessage, socket: Socket, early: Buffer): void
   closeAll(): void
 }
 
@@ -34,13 +33,12 @@ export function createAgentMailSockets(): AgentMailSockets {
     claims: (request) =>
       request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && request.url?.split('?', 1)[0] === path,
 
-    upgrade(app, request, socket, early) {
+    upgrade(apiCalls, request, socket, early) {
       socket.on('error', () => socket.destroy())
-      const from = { headers: request.headers, ip: socket.remoteAddress ?? '' }
-      const call = createApiCall(app, from)
-      call(getCaller).then(
-        () => server.handleUpgrade(request, socket, early, (webSocket) => serve(webSocket, app, call, from)),
-        (error: unknown) => refuse(socket, error instanceof CallFailure ? error.status : 500),
+      const api = apiCalls.withKeyOf(request)
+      api.call(getCaller).then(
+        () => server.handleUpgrade(request, socket, early, (webSocket) => serve(webSocket, api)),
+        (error: unknown) => refuse(socket, error instanceof ApiError ? error.status : 500),
       )
     },
 
@@ -54,9 +52,7 @@ const refuse = (socket: Socket, status: number): void => {
   socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
-type From = Parameters<typeof createApiCall>[1]
-
-function serve(webSocket: WebSocket, app: FastifyInstance, call: ApiCall, from: From): void {
+function serve(webSocket: WebSocket, api: ApiClient): void {
   let isAlive = true
   let end = (): void => {}
   const pings = setInterval(() => {
@@ -77,7 +73,9 @@ function serve(webSocket: WebSocket, app: FastifyInstance, call: ApiCall, from: 
     end()
     const abort = new AbortController()
     end = () => abort.abort()
-    follow(webSocket, app, call, from, String(data), abort.signal).catch((error: unknown) => fail(webSocket, error))
+    follow(webSocket, api, String(data), abort.signal).catch((error: unknown) => {
+      if (!abort.signal.aborted) fail(webSocket, error)
+    })
   })
 }
 
@@ -85,7 +83,7 @@ const send = (webSocket: WebSocket, message: object): Promise<void> =>
   new Promise((resolve) => webSocket.send(JSON.stringify(message), () => resolve()))
 
 function fail(webSocket: WebSocket, error: unknown): void {
-  const known = error instanceof CallFailure || error instanceof AgentMailFailure
+  const known = error instanceof ApiError || error instanceof AgentMailFailure
   void send(webSocket, {
     type: 'error',
     name: known ? error.name : 'ServerError',
@@ -109,40 +107,27 @@ function subscriptionOf(text: string): Subscription {
 }
 
 /** Sends events until the socket closes, the subscription changes, or the key ends. */
-async function follow(
-  webSocket: WebSocket,
-  app: FastifyInstance,
-  call: ApiCall,
-  from: From,
-  text: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function follow(webSocket: WebSocket, api: ApiClient, text: string, signal: AbortSignal): Promise<void> {
   const { type: _type, ...wanted } = subscriptionOf(text)
   const types = ownTypesOf(wanted.event_types)
-  const handles = await handlesOf(call, wanted.inbox_ids ?? [])
+  const handles = await handlesOf(api.call, wanted.inbox_ids ?? [])
   const query = { types: types.join(','), ...(handles.length === 1 && { agent: handles[0] }) }
-  const response = await app.inject({
-    method: 'GET',
-    url: streamEvents.path + queryText(query),
-    remoteAddress: from.ip,
-    headers: { ...pick(from.headers, 'authorization', 'x-forwarded-for', 'user-agent') },
-    payloadAsStream: true,
+  const batches = await api.follow(streamEvents, { query }, signal).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+    throw new AgentMailFailure(error.status, 'ForbiddenError', 'forbidden', 'This key may not read these events.')
   })
-  const close = (): void => void response.raw.res.destroy()
-  signal.addEventListener('abort', close, { once: true })
-  if (signal.aborted) return close()
-  if (response.statusCode !== 200)
-    throw new AgentMailFailure(response.statusCode, 'ForbiddenError', 'forbidden', 'This key may not read these events.')
+  if (signal.aborted) return
   await send(webSocket, { type: 'subscribed', ...wanted })
-  try {
-    for await (const payload of payloadsOf(response.stream())) {
+  for await (const batch of batches) {
+    for (const { data } of batch) {
       if (signal.aborted) return
+      // A position without an event. AgentMail has no reset, so its readers get the events since a lost one.
+      if (data === null) continue
+      const payload = JSON.parse(data) as Payload
       if (handles.length > 0 && !handles.includes(String(payload.data.agent_handle))) continue
-      const event = toAgentMailEvent(payload, await threadOf(call, payload))
+      const event = toAgentMailEvent(payload, await threadOf(api.call, payload))
       if (event) await send(webSocket, event)
     }
-  } catch (error) {
-    if (!signal.aborted) throw error
   }
   if (!signal.aborted) webSocket.close(4401, 'The key has ended, or events were not read in time.')
 }
@@ -151,23 +136,4 @@ async function follow(
 async function threadOf(call: ApiCall, payload: Payload) {
   const thread_id = threadIdOf(payload)
   return thread_id === undefined ? null : call(getThreadById, { params: { thread_id } }).catch(() => null)
-}
-
-const pick = (headers: IncomingMessage['headers'], ...names: string[]): Record<string, string> =>
-  Object.fromEntries(names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])))
-
-/** The payloads of server-sent events. */
-async function* payloadsOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Payload> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      if (!line.startsWith('data: ')) continue
-      const message = JSON.parse(line.slice('data: '.length)) as Payload | StreamCursor
-      // AgentMail has no reset. Its readers get the events since the lost one.
-      if (!('cursor' in message)) yield message
-    }
-  }
 }

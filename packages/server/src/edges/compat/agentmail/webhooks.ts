@@ -3,7 +3,7 @@
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook, type Webhook } from '@callsign/contract/webhooks'
 import type { Static } from 'typebox'
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { agentMailTypesOf, ownTypesOf } from './events.ts'
 import { handleOf, handlesOf, inboxIdsOf } from './inboxes.ts'
 import {

@@ -1,6 +1,6 @@
 // The one translator of our errors into those of Resend.
 import type { ErrorCode } from '@callsign/contract/errors'
-import { CallFailure } from '../api-calls.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { ResendFailure } from './route.ts'
 
 /** Error names of Resend by our codes, with its status where it differs from ours. */
@@ -61,7 +61,7 @@ const names: Record<ErrorCode, [name: string, status?: number]> = {
 }
 
 /** `hasKey` is false for a request without a key, which has an error of its own. */
-export function translated({ status, code, message, details }: CallFailure, hasKey: boolean): ResendFailure {
+export function translated({ status, code, message, details = [] }: ApiError, hasKey: boolean): ResendFailure {
   if (code === 'unauthorized' && !hasKey)
     return new ResendFailure(
       401,
@@ -78,6 +78,6 @@ export function translated({ status, code, message, details }: CallFailure, hasK
 /** The answer to a call on the mailbox of an author. An address without an agent has an error of its own instead of a missing mailbox. */
 export const byAuthor = <T>(address: string, answer: Promise<T>): Promise<T> =>
   answer.catch((error: unknown) => {
-    if (!(error instanceof CallFailure) || error.code !== 'not_found') throw error
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
     throw new ResendFailure(403, 'invalid_from_address', `No agent has the address ${address}. Add it with \`callsign addresses create\`.`)
   })

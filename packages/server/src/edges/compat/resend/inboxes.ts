@@ -11,7 +11,8 @@ import {
 } from '@callsign/contract/identities'
 import { listThreads } from '@callsign/contract/threads'
 import type { Static } from 'typebox'
-import { type ApiCall, CallFailure } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { listPage } from './pages.ts'
 import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
 
@@ -55,7 +56,7 @@ async function createWith(call: ApiCall, handles: string[], body: object): Promi
   try {
     return await call(createIdentity, { body: { agent_handle, ...body } })
   } catch (error) {
-    if (others.length === 0 || !(error instanceof CallFailure) || error.code !== 'handle_already_taken') throw error
+    if (others.length === 0 || !(error instanceof ApiError) || error.code !== 'handle_already_taken') throw error
     return createWith(call, others, body)
   }
 }

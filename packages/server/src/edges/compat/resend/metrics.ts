@@ -3,8 +3,8 @@ import { getMessages } from '@callsign/contract/batches'
 import { getDomain, listDomains } from '@callsign/contract/domains'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { listUsage, type UsageDay } from '@callsign/contract/usage'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { nowMs } from '../../../core/clock.ts'
-import type { ApiCall } from '../api-calls.ts'
 import { notOffered, ResendFailure, type ResendRequest } from './route.ts'
 
 type Counts = UsageDay['messages']

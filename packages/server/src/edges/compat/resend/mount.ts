@@ -1,7 +1,7 @@
 // The API of Resend at /compat/resend, as its SDK 6.38 calls it. Keys are ours, and each answer is made of our own API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiError } from '../../../core/errors.ts'
-import { CallFailure, createApiCall } from '../api-calls.ts'
+import type { ApiCalls } from '../../../core/api-call.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
 import { draftRoutes } from './drafts.ts'
@@ -36,10 +36,13 @@ export const resendRoutes: readonly ResendRoute[] = [
   ...usageRoutes,
 ]
 
-type Edge = { admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined }
+type Edge = {
+  admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
+  apiCalls: ApiCalls
+}
 
 /** Adds the routes. Any other path below the base address answers 501. */
-export function mountResend(app: FastifyInstance, { admitBody }: Edge): void {
+export function mountResend(app: FastifyInstance, { admitBody, apiCalls }: Edge): void {
   for (const route of resendRoutes) {
     const url = `${resendPath}${route.path}`
     app.route({
@@ -50,7 +53,7 @@ export function mountResend(app: FastifyInstance, { admitBody }: Edge): void {
         const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
         if (refused) return send(reply, new ResendFailure(refused.status, 'validation_error', refused.message))
       },
-      handler: (request, reply) => answer(app, route, request, reply),
+      handler: (request, reply) => answer(apiCalls, route, request, reply),
     })
   }
   app.route({
@@ -66,7 +69,7 @@ export function mountResend(app: FastifyInstance, { admitBody }: Edge): void {
   })
 }
 
-async function answer(app: FastifyInstance, route: ResendRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answer(apiCalls: ApiCalls, route: ResendRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   try {
     // The SDK announces JSON on requests without a body.
     const body = request.body instanceof Error && isEmpty(request) ? {} : request.body
@@ -76,13 +79,12 @@ async function answer(app: FastifyInstance, route: ResendRoute, request: Fastify
       query: request.query as Record<string, string | undefined>,
       body: (body ?? {}) as Record<string, unknown>,
       headers: request.headers,
-      call: createApiCall(app, request),
+      call: apiCalls.withKeyOf(request.raw).call,
     })
     return reply.code(route.status ?? 200).send(result)
   } catch (error) {
     if (error instanceof ResendFailure) return send(reply, error)
-    if (error instanceof CallFailure)
-      return send(reply.headers(error.headers), translated(error, request.headers.authorization !== undefined))
+    if (error instanceof ApiError) return send(reply.headers(error.headers), translated(error, request.headers.authorization !== undefined))
     throw error
   }
 }

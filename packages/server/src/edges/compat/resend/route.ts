@@ -1,5 +1,5 @@
 // One row of the routes of Resend's API.
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 
 export type ResendRequest = {
   params: Record<string, string>

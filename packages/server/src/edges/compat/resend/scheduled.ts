@@ -1,8 +1,9 @@
 // Scheduled emails. Each is a draft with a time, and its id names the mailbox and the draft.
 import { createDraft, type Draft, getDraft, getDraftMessage, updateDraft } from '@callsign/contract/drafts'
 import type { Static } from 'typebox'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { now } from '../../../core/clock.ts'
-import { type ApiCall, CallFailure } from '../api-calls.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { type Composition, contentsOf, senderOf } from './composition.ts'
 import { byAuthor } from './errors.ts'
 import { ResendFailure, type ResendRequest, textField } from './route.ts'
@@ -39,7 +40,7 @@ export async function schedule(call: ApiCall, composition: Composition, at: unkn
 
 async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   return answer.catch((error: unknown) => {
-    if (error instanceof CallFailure && error.code === 'not_found') return null
+    if (error instanceof ApiError && error.code === 'not_found') return null
     throw error
   })
 }

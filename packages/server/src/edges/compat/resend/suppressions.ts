@@ -2,7 +2,7 @@
 import type { Suppression } from '@callsign/contract/suppressions'
 import { createSuppression, deleteSuppression, listSuppressions } from '@callsign/contract/suppressions'
 import type { Static } from 'typebox'
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { listPage } from './pages.ts'
 import { listField, ResendFailure, type ResendRoute, textField } from './route.ts'
 

@@ -11,7 +11,7 @@ import {
   updateTemplate,
 } from '@callsign/contract/templates'
 import type { Static } from 'typebox'
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { isObject } from './composition.ts'
 import { listPage } from './pages.ts'
 import { isGiven, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'

@@ -6,7 +6,7 @@ import { getMessage, listMessages, type MessageItem } from '@callsign/contract/m
 import { forwardMessage, replyToMessage } from '@callsign/contract/outbound-mail'
 import { deleteThread, getThread, listThreads, type Thread, updateThread } from '@callsign/contract/threads'
 import type { Static } from 'typebox'
-import type { ApiCall } from '../api-calls.ts'
+import type { ApiCall } from '../../../core/api-call.ts'
 import { attachmentsOf, optionalText } from './composition.ts'
 import { inboxOf } from './inboxes.ts'
 import { listPage, type ResendPage } from './pages.ts'

@@ -1,25 +1,29 @@
 // Receiver of submitted mail: sends each message through the API with the key that its client signed in with.
 import { createHash } from 'node:crypto'
+import { ApiError } from '../../../core/errors.ts'
 import type { Account, Envelope, MessageVerdict, SignIn, SmtpReceiver } from './receiver.ts'
 import { replies, type SmtpReply } from './reply.ts'
 import { readSubmission, type SendBody } from './submitted-message.ts'
 
-/** An error answer of the API. */
-export type ApiFailure = Error & { status: number; code: string; details: { path: string; message: string }[] }
-
 /** The client of a submission, as the API sees it. */
 export type Submitter = Account & { address: string }
 
-/** The operations that submission needs. Each rejects with ApiFailure. */
+/** The operations that submission needs. */
 export interface SubmissionApi {
   /** False for a key that is unknown, may not send, or has no such agent. */
   isAllowed(submitter: Submitter): Promise<boolean>
+  /** Authenticates a submitter for one message. Rejects with ApiError. */
+  open(submitter: Submitter): Promise<MessageApi>
+}
+
+/** The operations of one message. Each rejects with ApiError. */
+export interface MessageApi {
   /** The thread of the agent with one of these Message-IDs, or null. */
-  findThread(submitter: Submitter, references: string[]): Promise<string | null>
+  findThread(references: string[]): Promise<string | null>
   /** Sends once per key. Resolves with the id of the message. */
-  send(submitter: Submitter, body: SendBody, idempotencyKey: string | null): Promise<string>
+  send(body: SendBody, idempotencyKey: string | null): Promise<string>
   /** Stores a draft once per key and requests its approval. Resolves with the id of the draft. */
-  requestApproval(submitter: Submitter, body: SendBody, idempotencyKey: string | null): Promise<string>
+  requestApproval(body: SendBody, idempotencyKey: string | null): Promise<string>
 }
 
 /** Checks credentials: an address or the handle of an agent, and an API key. `isThrottled` counts a failure of an address. */
@@ -43,23 +47,24 @@ export const createSubmissionReceiver = (api: SubmissionApi): SmtpReceiver => ({
     const { body, messageId, references } = readSubmission(raw, envelope.recipients)
     const key = messageId === null ? null : idempotencyKeyOf(messageId, envelope)
     try {
-      const threadId = references.length === 0 ? null : await api.findThread(submitter, references)
+      const own = await api.open(submitter)
+      const threadId = references.length === 0 ? null : await own.findThread(references)
       const whole = threadId === null ? body : { ...body, thread_id: threadId }
-      return { kind: 'stored', id: await sendOrHold(api, submitter, whole, key) }
+      return { kind: 'stored', id: await sendOrHold(own, whole, key) }
     } catch (error) {
-      if (!isApiFailure(error)) throw error
+      if (!(error instanceof ApiError)) throw error
       return { kind: 'refused', reply: toReply(error) }
     }
   },
 })
 
 /** Sends a message, or requests its approval where the agent needs it or the server has reasons to hold it. */
-async function sendOrHold(api: SubmissionApi, submitter: Submitter, body: SendBody, key: string | null): Promise<string> {
+async function sendOrHold(api: MessageApi, body: SendBody, key: string | null): Promise<string> {
   try {
-    return await api.send(submitter, body, key)
+    return await api.send(body, key)
   } catch (error) {
-    if (!isApiFailure(error) || error.code !== 'approval_required') throw error
-    return api.requestApproval(submitter, body, key)
+    if (!(error instanceof ApiError) || error.code !== 'approval_required') throw error
+    return api.requestApproval(body, key)
   }
 }
 
@@ -69,10 +74,8 @@ const idempotencyKeyOf = (messageId: string, { account, recipients }: Envelope):
     .update(JSON.stringify([account?.username, messageId, [...recipients].sort()]))
     .digest('base64url')}`
 
-const isApiFailure = (error: unknown): error is ApiFailure => error instanceof Error && 'status' in error && 'code' in error
-
 /** The reply to an error of the API. Its message says what to change. */
-function toReply({ status, code, message, details }: ApiFailure): SmtpReply {
+function toReply({ status, code, message, details = [] }: ApiError): SmtpReply {
   const field = code === 'validation_error' ? details[0]?.path.split('/')[1] : undefined
   const text = `${field ? `${field}: ` : ''}${message}`.replace(/\s+/g, ' ')
   if (status === 401) return { code: 550, enhanced: '5.7.0', text }

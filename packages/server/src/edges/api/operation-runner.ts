@@ -1,0 +1,81 @@
+// Runs an operation for a checked request: once per Idempotency-Key, with its result as the text of the response.
+import type { TObject } from 'typebox'
+import type { BusinessEvents } from '../../core/business-events.ts'
+import type { Caller } from '../../core/caller.ts'
+import type { Replays } from '../../core/replay.ts'
+import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
+import type { Transact } from '../../core/sql.ts'
+import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
+import type { ClientWatch, LongPolls } from './long-polls.ts'
+import { answerWriter } from './serialization.ts'
+import { bodyCheck, type PartCheck, pathCheck, queryCheck } from './validation.ts'
+
+export type OperationInput = { params: unknown; query: unknown; body: unknown }
+
+/** A request that was admitted and checked. */
+export type OperationRequest = {
+  id: string
+  /** Null for operations without a key. */
+  caller: Caller | null
+  input: OperationInput
+  /** The Idempotency-Key header. */
+  idempotencyKey: string | string[] | undefined
+  lastEventId: string | null
+  raw: RawRequest | null
+  /** The pending result of the route's look-ahead. */
+  found: Promise<unknown> | undefined
+  /** Watches the client while it waits for the answer. */
+  watch: ClientWatch
+}
+
+/** The text of a JSON response, empty without one, or a response of another kind. */
+export type OperationResult = { status: number; text: string; isReplay: boolean } | Raw | Live
+
+/** A route with its checks and its function. The checks return `{}`, or the error when the part is invalid. */
+export type OperationRun = {
+  route: Route
+  checks: { params?: PartCheck; query?: PartCheck; body?: PartCheck }
+  run(request: OperationRequest): Promise<OperationResult>
+}
+
+export type RunnerOptions = { transact: Transact; replays: Replays; polls: LongPolls; businessEvents: BusinessEvents }
+
+export function createRunner({ transact, replays, polls, businessEvents }: RunnerOptions): (route: Route) => OperationRun {
+  const runOnce = createOnce(replays, transact)
+
+  return (route) => {
+    const { shape } = route
+    const { status } = shape
+    const write = shape.reply ? answerWriter(shape.reply) : () => ''
+
+    const answerOnce = async (call: Call, input: OperationInput, key: string): Promise<OperationResult> => {
+      const answer = await runOnce({
+        scope: scopeOf(call.caller, shape, (input.params ?? {}) as Record<string, string>, key),
+        bodyHash: hashBody(input.body ?? null),
+        status,
+        serialize: write,
+        run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input as never, undefined),
+      })
+      if (answer.isReplay) businessEvents.answerReplayed({ request_id: call.requestId, organization_id: call.caller.organizationId })
+      return { status: answer.status, text: answer.body, isReplay: answer.isReplay }
+    }
+
+    return {
+      route,
+      checks: {
+        ...(shape.params && { params: pathCheck(shape.params) }),
+        ...(shape.query && { query: queryCheck(shape.query as TObject) }),
+        ...(shape.body && { body: bodyCheck(shape.body, shape.bodyOptional === true) }),
+      },
+      async run({ id, caller, input, idempotencyKey, lastEventId, raw, found, watch }) {
+        const call: Call = { caller: caller as Caller, requestId: id, transact, lastEventId, raw }
+        const key = shape.idempotent ? readKey(idempotencyKey) : null
+        if (key !== null) return answerOnce(call, input, key)
+        const result = await route.run(call, input as never, found)
+        if (result instanceof Raw || result instanceof Live) return result
+        const value = result instanceof Later ? await polls.answer(result, watch) : result
+        return { status, text: value === undefined ? '' : write(value), isReplay: false }
+      },
+    }
+  }
+}
