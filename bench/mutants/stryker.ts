@@ -28,14 +28,17 @@ function pureFiles(): string[] {
     .sort()
 }
 
-/** Mutates the pure files below the path `below`. Resolves with true when enough mutants are killed. The report is written to a temporary file. */
-export async function runStryker(below: string): Promise<boolean> {
+/**
+ * Mutates the pure files below the path `below`. `excluded` are patterns of test files that are left out. Resolves with true when enough mutants are
+ * killed. The report is written to a temporary file.
+ */
+export async function runStryker(below: string, excluded: readonly string[]): Promise<boolean> {
   const files = pureFiles().filter((file) => file.startsWith(below))
   if (files.length === 0) return true
   const copy = makeScratchCopy(root)
   try {
     const mutants = await instrument(files, copy.folder)
-    const verdicts = await runAll(mutants, copy.folder, files)
+    const verdicts = await runAll(mutants, copy.folder, argumentsFor(files, excluded))
     const results = mutants.map((mutant) => ({ ...mutant, verdict: verdicts.get(mutant.id) ?? mutant.verdict }))
     const report = join(tmpdir(), 'callsign-mutants.json')
     writeFileSync(report, JSON.stringify(results))
@@ -67,13 +70,22 @@ async function instrument(files: string[], folder: string): Promise<Planted[]> {
 
 const shorten = (code: string): string => code.replace(/\s+/g, ' ').slice(0, 120)
 
-async function runAll(mutants: Planted[], folder: string, files: string[]): Promise<Map<string, Planted['verdict']>> {
+/** Arguments of Vitest: the tests of the mutated files, but for the excluded ones. */
+const argumentsFor = (files: readonly string[], excluded: readonly string[]): string[] => [
+  'related',
+  ...files,
+  '--run',
+  ...['--config', 'bench/mutants/vitest.config.ts'],
+  ...excluded.flatMap((pattern) => ['--exclude', pattern]),
+]
+
+async function runAll(mutants: Planted[], folder: string, testArguments: string[]): Promise<Map<string, Planted['verdict']>> {
   const verdicts = new Map<string, Planted['verdict']>()
   const wanted = mutants.filter(({ verdict }) => verdict !== 'disabled').map(({ id }) => id)
   let suspect: string | null = null
   for (let left = wanted; left.length > 0; left = left.filter((mutant) => !verdicts.has(mutant))) {
     const plan = { mutants: left, suspect, resultsFile: join(folder, 'results.txt') }
-    const results = await runProcess(plan, folder, files)
+    const results = await runProcess(plan, folder, testArguments)
     const last = results.at(-1)
     if (!last) throw new Error('the tests fail without a mutant: run npm test')
     for (const [mutant, verdict] of results) if (verdict !== 'started' && verdict !== 'suspect') verdicts.set(mutant, verdict)
@@ -85,11 +97,11 @@ async function runAll(mutants: Planted[], folder: string, files: string[]): Prom
 }
 
 /** Runs the tests once, and again for each of the mutants left. Resolves when the process ends, or one mutant takes too long. */
-async function runProcess(plan: Plan, folder: string, files: string[]): Promise<[string, Verdict][]> {
+async function runProcess(plan: Plan, folder: string, testArguments: string[]): Promise<[string, Verdict][]> {
   const planFile = join(folder, 'plan.json')
   writeFileSync(planFile, JSON.stringify(plan))
   writeFileSync(plan.resultsFile, '')
-  const args = [join(folder, 'node_modules/vitest/vitest.mjs'), 'related', ...files, '--run', '--config', 'bench/mutants/vitest.config.ts']
+  const args = [join(folder, 'node_modules/vitest/vitest.mjs'), ...testArguments]
   const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, CALLSIGN_MUTANTS: planFile }, stdio: 'ignore' })
   const ended = new Promise<'ended'>((resolve) => child.once('close', () => resolve('ended')))
   let seen = 0

@@ -10,6 +10,8 @@ test('reads the same addresses as Node, and nothing else', () => {
       expect([text, readIp(text)?.length ?? 0]).toEqual([text, isIP(text) === 0 ? 0 : isIP(text) === 4 ? 4 : 16])
     }),
   )
+  for (const text of ['1:2:3:4:5:6:7::8', '1:2:3:4:5:6:7:8::', '1:2:3:4::5:6:7:8', '', 'a', '1', '1:2:3:4:5:6:7'])
+    expect([text, readIp(text)?.length ?? 0]).toEqual([text, isIP(text) === 6 ? 16 : 0])
   for (const text of ['01.2.3.4', '1.2.3', '1.2.3.4.', '256.1.1.1', ':::', '1::2::3', '1:2:3:4:5:6:7:8:9', '::1.2.3.4:5', '', '1.2.3.4::'])
     expect(readIp(text), text).toBeNull()
 })
@@ -17,6 +19,7 @@ test('reads the same addresses as Node, and nothing else', () => {
 test('IPv4 inside of IPv6 is IPv4 for a client, and a zone index says nothing', () => {
   expect(readClientIp('::ffff:192.0.2.7')).toEqual(Uint8Array.of(192, 0, 2, 7))
   expect(readClientIp('fe80::1%eth0')).toEqual(readIp('fe80::1'))
+  expect(readClientIp(' 192.0.2.7\r\n')).toEqual(Uint8Array.of(192, 0, 2, 7))
   expect(readClientIp('::192.0.2.7')?.length).toBe(16)
 })
 

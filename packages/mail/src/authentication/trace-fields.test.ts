@@ -1,7 +1,7 @@
 // Trace fields: forged fields in our name are removed in every spelling, other fields stay, and ours is well formed.
 import { expect, test } from 'vitest'
 import type { Verdicts } from './sender-checks.ts'
-import { renderResults, withoutForeignResults } from './trace-fields.ts'
+import { hasBeenDelivered, renderResults, withoutForeignResults } from './trace-fields.ts'
 
 const clean = (text: string) => withoutForeignResults(Buffer.from(text), 'mx.example').toString()
 
@@ -17,6 +17,11 @@ test('results that bear our name go, in every spelling', () => {
     'Authentication-Results: mx.example.; dmarc=pass',
     'Authentication-Results: "mx\\.example"; dmarc=pass',
     'Authentication-Results: mx.example',
+    'Authentication-Results\r\n \t : mx.example; dmarc=pass',
+    'Authentication-Results\n : mx.example; dmarc=pass',
+    'Authentication-Results\r\n \r\n : mx.example; dmarc=pass',
+    'Authentication-Results: (a \\) comment) mx.example; dmarc=pass',
+    'Authentication-Results:\n mx.example; dmarc=pass',
   ]
   for (const field of spellings) expect(clean(`A: b\r\n${field}\r\nSubject: x\r\n\r\nbody\r\n`)).toBe('A: b\r\nSubject: x\r\n\r\nbody\r\n')
 })
@@ -28,6 +33,12 @@ test('everybody else stays, and so does the body', () => {
     'X-Authentication-Results: mx.example; dmarc=pass',
     'Subject: Authentication-Results: mx.example;',
     'Subject: x\r\n Authentication-Results: mx.example;',
+    'Authentication-Results\r\nSubject: mx.example;',
+    'Authentication-Resultsäöü: mx.example;',
+    'Also\r\n Authentication-Results: mx.example;',
+    'a',
+    'Authentication-Results: (mx.example; dmarc=pass',
+    'Authentication-Results: mx.example\\',
   ]
   for (const field of kept) {
     const whole = `${field}\r\n\r\nAuthentication-Results: mx.example; dmarc=pass\r\n`
@@ -36,6 +47,28 @@ test('everybody else stays, and so does the body', () => {
   const raw = Buffer.from('Subject: x\r\n\r\nbody')
   expect(withoutForeignResults(raw, 'mx.example')).toBe(raw)
 })
+
+test('the header ends at an empty line, with or without CR', () => {
+  for (const whole of ['A: b\n\nAuthentication-Results: mx.example; a=b\n', '\nAuthentication-Results: mx.example; a=b\n'])
+    expect(clean(whole)).toBe(whole)
+  expect(clean('\r\nAuthentication-Results: mx.example; a=b\r\n')).toBe('\r\nAuthentication-Results: mx.example; a=b\r\n')
+})
+
+test.each<[field: string, isLoop: boolean]>([
+  ['Delivered-To: ada@agents.example', true],
+  ['delivered-to:\r\n\t<Ada@Agents.example>', true],
+  ['To: x\r\nDelivered-To: x@other.example\r\nDelivered-To: bob@agents.example', true],
+  ['Delivered-To: ada@agents.example.org', false],
+  ['Delivered-To: xada@agents.example', false],
+  ['Delivered-To: x@other.example', false],
+  ['X-Delivered-To: ada@agents.example', false],
+  ['To: ada@agents.example', false],
+  [`Delivered-To: ${' '.repeat(2_000)}ada@agents.example`, false],
+  ['Subject: x\r\n\r\nDelivered-To: ada@agents.example', false],
+  ['', false],
+])('%j was delivered here before: %s', (field, isLoop) =>
+  expect(hasBeenDelivered(Buffer.from(`${field}\r\n\r\nbody\r\n`), ['ada@agents.example', 'bob@agents.example'])).toBe(isLoop),
+)
 
 test('several go at once, the last field and a message without a body too', () => {
   expect(clean('Authentication-Results: mx.example; a=b\r\nTo: x\r\nAuthentication-Results: mx.example; c=d\r\n')).toBe('To: x\r\n')
@@ -90,5 +123,13 @@ test('our own field, and nothing of a stranger in it that is more than a word', 
   )
   expect(renderResults('mx.example', { ...verdicts, source: 'hosted', spf: null, dkim: null, arc: null })).toMatch(
     /^Authentication-Results: mx\.example;\r\n\tauth=pass;\r\n\tdmarc=pass/,
+  )
+})
+
+test('results of HELO, of no signature, of no DMARC and of a chain', () => {
+  const spf = { ...(verdicts.spf as NonNullable<Verdicts['spf']>), identity: 'helo' as const, client_ip: '2001:db8::7' }
+  const arc = { result: 'pass' as const, chain_length: 1, domain: 'list.example', reason: null }
+  expect(renderResults('mx.example', { ...verdicts, spf, dkim: { result: 'none', domain: null, signatures: [] }, dmarc: null, arc })).toBe(
+    'Authentication-Results: mx.example;\r\n\tspf=pass smtp.helo=shop.example smtp.remote-ip=2001:db8::7;\r\n\tdkim=none;\r\n\tarc=pass\r\n',
   )
 })

@@ -27,6 +27,7 @@ export type SealOptions = {
   service: string
 }
 type NodeSealOptions = SealOptions & {
+  algorithm?: Algorithm
   /** The state of the chain, by default `none` for the first set and `pass` for the others. */
   cv?: string
 }
@@ -102,7 +103,8 @@ export const signWithNode = (message: Buffer, options: NodeOptions): Buffer =>
   Buffer.concat([Buffer.from(`${signField('DKIM-Signature', message, options, { v: '1' })}\r\n`, 'latin1'), message])
 
 /** A message with one more ARC set on top. It needs an Authentication-Results field of `service`. */
-export function sealWithNode(message: Buffer, { domain, selector, key, service, cv }: NodeSealOptions): Buffer {
+export function sealWithNode(message: Buffer, options: NodeSealOptions): Buffer {
+  const { domain, selector, key, service, cv, algorithm = 'rsa-sha256' } = options
   const { fields } = split(message)
   const named = (name: string) => fields.filter((field) => nameOf(field) === name).toReversed()
   const instance = named('arc-seal').length + 1
@@ -112,7 +114,7 @@ export function sealWithNode(message: Buffer, { domain, selector, key, service, 
     signField(
       'ARC-Message-Signature',
       message,
-      { domain, selector, key, names: ['from', 'to', 'subject', 'date'] },
+      { domain, selector, key, algorithm, names: ['from', 'to', 'subject', 'date'] },
       { i: String(instance) },
     ),
   ]
@@ -121,7 +123,7 @@ export function sealWithNode(message: Buffer, { domain, selector, key, service, 
     named('arc-message-signature')[index] as string,
     seal,
   ])
-  const unsigned = `ARC-Seal: i=${instance}; a=rsa-sha256; cv=${cv ?? (instance === 1 ? 'none' : 'pass')}; d=${domain}; s=${selector}; b=`
+  const unsigned = `ARC-Seal: i=${instance}; a=${algorithm}; cv=${cv ?? (instance === 1 ? 'none' : 'pass')}; d=${domain}; s=${selector}; b=`
   const text = [...before, ...set].map((field) => `${canonicalField(field, 'relaxed')}\r\n`).join('') + canonicalField(unsigned, 'relaxed')
   const header = [unsigned + signature(text, key), set[1], set[0]].join('\r\n')
   return Buffer.concat([Buffer.from(`${header}\r\n`, 'latin1'), message])

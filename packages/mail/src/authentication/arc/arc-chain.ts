@@ -80,8 +80,8 @@ const resultsInstance =
   /^[^:]*:(?:[ \t\r\n]|\([^()\\]*\))*i(?:[ \t\r\n]|\([^()\\]*\))*=(?:[ \t\r\n]|\([^()\\]*\))*([0-9]{1,2})(?:[ \t\r\n]|\([^()\\]*\))*;/
 
 function instanceOf(kind: Kind, tagged: Tagged): number | null {
-  const text = kind === 'arc-authentication-results' ? resultsInstance.exec(tagged.field.text)?.[1] : tagOf(tagged, 'i')
-  if (text === undefined || !/^[0-9]{1,2}$/.test(text)) return null
+  const text = kind === 'arc-authentication-results' ? (resultsInstance.exec(tagged.field.text)?.[1] ?? '') : tagOf(tagged, 'i')
+  if (!/^[0-9]{1,2}$/.test(text)) return null
   const instance = Number(text)
   return instance >= 1 && instance <= setsMax ? instance : null
 }
@@ -130,7 +130,7 @@ async function validateSeals(message: SignedMessage, sets: readonly ArcSet[], re
     const unsigned = { key: seal.field.key, text: seal.field.text.slice(0, start) + seal.field.text.slice(end) }
     const sealed = [results, signature.field].map((field) => `${message.canonicalField(field, 'relaxed')}\r\n`).join('')
     const text = (before[index] as string) + sealed + message.canonicalField(unsigned, 'relaxed')
-    const bytes = Buffer.from(tagOf(seal, 'b').replaceAll(' ', ''), 'base64')
+    const bytes = Buffer.from(tagOf(seal, 'b'), 'base64')
     if (!(await isSigned(text, bytes, key))) throw new BrokenChain(`i=${index + 1} seal signature validation failed`)
   }
 }

@@ -73,7 +73,7 @@ function findChanging(body: Buffer, words: Words, from: number, end: number): nu
     const tabAt = block.indexOf(tab)
     const stop = tabAt < 0 ? blockEnd : index + tabAt
     const blankAt = block.indexOf(space)
-    const found = blankAt < 0 ? -1 : findChangingBlank(body, words, index + blankAt, stop, end)
+    const found = blankAt < 0 ? -1 : findChangingBlank(body, words, index + blankAt, stop)
     if (found >= 0) return found
     if (tabAt >= 0) return stop
     index = blockEnd
@@ -85,10 +85,10 @@ function findChanging(body: Buffer, words: Words, from: number, end: number): nu
 const blockBytes = 4096
 const spaces = 0x2020_2020
 
-/** The offset of a blank in body[from, stop) with white space or a line end after it, or -1. */
-function findChangingBlank(body: Buffer, { words, skew }: Words, from: number, stop: number, end: number): number {
+/** The offset of a blank in body[from, stop) with white space or a CR after it, or -1. */
+function findChangingBlank(body: Buffer, { words, skew }: Words, from: number, stop: number): number {
   let index = from
-  for (; index < stop && (index + skew) % 4 !== 0; index++) if (isChanging(body, index, end)) return index
+  for (; index < stop && (index + skew) % 4 !== 0; index++) if (isChanging(body, index)) return index
   const last = ((stop + skew) >> 2) - 1
   let word = (index + skew) >> 2
   if (word < last) {
@@ -98,29 +98,25 @@ function findChangingBlank(body: Buffer, { words, skew }: Words, from: number, s
       const next = words[word + 1] as number
       if ((octetsBelow(four ^ spaces, 1) & octetsBelow((four >>> 8) | (next << 24), space + 1)) !== 0) {
         const at = word * 4 - skew
-        for (let near = at; near < at + 4; near++) if (isChanging(body, near, end)) return near
+        for (let near = at; near < at + 4; near++) if (isChanging(body, near)) return near
       }
       four = next
     }
     index = word * 4 - skew
   }
-  for (; index < stop; index++) if (isChanging(body, index, end)) return index
+  for (; index < stop; index++) if (isChanging(body, index)) return index
   return -1
 }
 
-/** True for a blank at this offset that the relaxed form removes or joins with the next. */
-function isChanging(body: Buffer, index: number, end: number): boolean {
-  if (body[index] !== space || index + 1 >= end) return false
-  const next = body[index + 1]
-  return isBlank(next) || (next === cr && index + 2 < end && body[index + 2] === lf)
-}
+/** True for a blank at this offset that the relaxed form may remove or join with the next. */
+const isChanging = (body: Buffer, index: number): boolean => body[index] === space && (isBlank(body[index + 1]) || body[index + 1] === cr)
 
 const isBlank = (byte: number | undefined): boolean => byte === space || byte === tab
 
 /** A body in its simple form (RFC 6376 §3.4.3): unchanged, with exactly one CRLF at its end. */
 export function simpleBody(body: Buffer): Buffer {
   let end = body.length
-  while (end >= 2 && body[end - 1] === lf && body[end - 2] === cr) end -= 2
+  while (body[end - 1] === lf && body[end - 2] === cr) end -= 2
   return withLineEnd(body, end)
 }
 

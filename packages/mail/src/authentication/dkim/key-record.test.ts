@@ -41,16 +41,38 @@ test('refusals with their reasons', () => {
     [`k=rsa; p=${ed.toString('base64')}`]: 'unknown key type',
     [`p=${elliptic}`]: 'unknown key type',
     'p=AAAA': 'unknown key type',
+    [`k=; p=${spki}`]: 'unknown key type',
+    [`k=dsa; p=${ed.subarray(-32).toString('base64')}`]: 'unknown key type',
+    [`p=${spki.slice(0, 40)}=${spki.slice(40)}`]: 'invalid public key',
+    'p=AAAAA==': 'invalid public key',
+    'p=AAAAAA===': 'invalid public key',
   }
   for (const [record, refusal] of Object.entries(refusals)) expect(readKeyRecord(record), record).toEqual({ refusal, result: 'neutral' })
   const weak = rsaOf(1023).export({ type: 'spki', format: 'der' }).toString('base64')
   expect(readKeyRecord(`p=${weak}`)).toEqual({ refusal: 'weak key: RSA with 1023 bits', result: 'policy' })
 })
 
+test('the smallest and the largest key that are taken', () => {
+  const recordOf = (bits: number) => readKeyRecord(`p=${rsaOf(bits).export({ type: 'pkcs1', format: 'der' }).toString('base64')}`)
+  expect(recordOf(1024)).toMatchObject({ kind: 'rsa', isSlow: false })
+  expect(recordOf(4096)).toMatchObject({ kind: 'rsa', isSlow: false })
+  expect(recordOf(4104)).toMatchObject({ kind: 'rsa', isSlow: true })
+})
+
+test('a bare key whose length takes more octets than one, or one', () => {
+  // 512 bits: too weak, but read as a key.
+  const short = rsaOf(512).export({ type: 'pkcs1', format: 'der' })
+  expect(short[1]).toBeLessThan(0x80)
+  expect(readKeyRecord(`p=${short.toString('base64')}`)).toEqual({ refusal: 'weak key: RSA with 512 bits', result: 'policy' })
+})
+
 test('an exponent that would make every signature cost milliseconds is refused', () => {
   const jwk = { ...rsa.export({ format: 'jwk' }), e: Buffer.alloc(200, 0x7f).toString('base64url') }
   const costly = createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'der' }).toString('base64')
   expect(readKeyRecord(`p=${costly}`)).toEqual({ refusal: 'RSA exponent too large', result: 'policy' })
+  const largest = { ...rsa.export({ format: 'jwk' }), e: Buffer.from('0100000000', 'hex').toString('base64url') }
+  const taken = createPublicKey({ key: largest, format: 'jwk' }).export({ type: 'spki', format: 'der' }).toString('base64')
+  expect(readKeyRecord(`p=${taken}`)).toMatchObject({ kind: 'rsa' })
 })
 
 test('a record is imported once', () => {

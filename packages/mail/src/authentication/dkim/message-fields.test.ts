@@ -30,6 +30,39 @@ test('a line that is not a field belongs to the field above it, and before the f
   ])
 })
 
+test('names hold every printable character but the colon, and no other', () => {
+  expect(open('!~: a\r\nB\x7f: b\r\n\r\n').fields).toEqual([['!~', '!~: a\r\nB\x7f: b']])
+  expect(open('A\r\n\r\nB: c').fields).toEqual([])
+  expect(open('A').fields).toEqual([])
+  expect(open('A: a\r\nB').fields).toEqual([['a', 'A: a\r\nB']])
+})
+
+test.each([
+  ['\nA: a\r\n\r\nb', [], 'A: a\r\n\r\nb'],
+  ['\r\nA: a\n\nb', [], 'A: a\n\nb'],
+  ['\rA: a\r\nB: b\r\n\r\nc', [['b', 'B: b']], 'c'],
+  ['\n\n', [], '\n'],
+  ['A: a\r\n\r\nb\n\nc', [['a', 'A: a']], 'b\n\nc'],
+  ['A: a\n\nb\r\n\r\nc', [['a', 'A: a']], 'b\r\n\r\nc'],
+  ['A: a\r\n\nb', [['a', 'A: a']], 'b'],
+  [
+    'A: a\r\nB: b\r\n',
+    [
+      ['a', 'A: a'],
+      ['b', 'B: b'],
+    ],
+    '',
+  ],
+  [
+    'A: a\nB: b',
+    [
+      ['a', 'A: a'],
+      ['b', 'B: b'],
+    ],
+    '',
+  ],
+])('the header of %j ends where a reader sees its end', (text, fields, body) => expect(open(text)).toEqual({ fields, body }))
+
 test('without an end, without a header, without anything', () => {
   expect(open('From: a')).toEqual({ fields: [['from', 'From: a']], body: '' })
   expect(open('\r\nFrom: a\r\n\r\n')).toEqual({ fields: [], body: 'From: a\r\n\r\n' })

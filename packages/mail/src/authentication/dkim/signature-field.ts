@@ -66,7 +66,7 @@ export function readSignature(field: RawField, use: 'dkim' | 'arc', list = readS
     bodyLength: tags.has('l') ? Number(tagOf('l')) : null,
     bodyHash: tagOf('bh').replaceAll(' ', ''),
     signedKeys,
-    bytes: Buffer.from(tagOf('b').replaceAll(' ', ''), 'base64'),
+    bytes: Buffer.from(tagOf('b'), 'base64'),
     field: { key: field.key, text: field.text.slice(0, start) + field.text.slice(end) },
     isForSubdomain: identity !== null && normalName(identity) !== normalName(claims.domain),
     expiresAt: tags.has('x') ? Number(tagOf('x')) : null,

@@ -84,6 +84,28 @@ test('h= names From and the other fields once more than they occur, so that none
   expect([count('received'), count('return-path'), count('dkim-signature')]).toEqual([0, 0, 0])
 })
 
+test('h= names fields of mailing lists as often as they occur, and only these', async () => {
+  const more = 'List-Unsubscribe: <https://agents.test/u>\r\nList-Id: <a.test>\r\nSender: a@agents.test\r\nSender: b@agents.test\r\n'
+  const [signature] = signaturesOf(await signMessage(Buffer.concat([Buffer.from(more), plain]), keys, at))
+  const names = (tagsOf(signature!.text).h as string).split(':')
+  expect(names.filter((name) => /^(?:List|Sender)/.test(name))).toEqual(['Sender', 'Sender', 'List-Id', 'List-Unsubscribe'])
+  expect(names.filter((name) => /^(?:Message|MIME)/.test(name))).toEqual(['Message-ID', 'MIME-Version'])
+})
+
+test('the field is folded at tags and at names, within 76 characters, and its signature in lines of 70', async () => {
+  const [signature] = signaturesOf(await signMessage(plain, keys.slice(0, 1), at))
+  const lines = (signature!.text.slice(0, signature!.text.indexOf(' b=')) as string).split('\r\n')
+  expect(lines).toEqual([
+    'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=agents.test; s=rsa;',
+    ' t=1772366400; h=From:From:Reply-To:To:To:Cc:Subject:Subject:Date:Date:',
+    ' Message-ID:In-Reply-To:References:MIME-Version:Content-Type:',
+    ' Content-Transfer-Encoding; bh=Ba3gj8+xBPQLJTahTfzW6RbWQ/XPgESxkCi2B66PSQg=;',
+    '',
+  ])
+  const value = signature!.text.slice(signature!.text.indexOf(' b=') + 3).split('\r\n ')
+  expect(value.map((line) => line.length)).toEqual([70, 70, 70, 70, 64])
+})
+
 test('the record names the key in the form of its algorithm, and is quoted in strings of at most 255 octets', () => {
   expect(records['rsa._domainkey.agents.test']).toMatch(/^v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A[A-Za-z0-9+/]+IDAQAB$/)
   expect(records['ed2._domainkey.agents.test']).toMatch(/^v=DKIM1; k=ed25519; p=[A-Za-z0-9+/]{43}=$/)

@@ -1,6 +1,6 @@
 // Exactly one author domain, or a word why there is none.
 import { expect, test } from 'vitest'
-import { disallowedCharacters, readAuthorDomain } from './author-domain.ts'
+import { disallowedCharacters, readAuthorDomain, readDomain } from './author-domain.ts'
 
 const read = (...values: string[]) => readAuthorDomain(values.map((value) => ({ text: Buffer.from(`From: ${value}`).toString('latin1') })))
 
@@ -13,10 +13,16 @@ test('the one domain of From, in normal form', () => {
     'Smith, John <john@shop.example>',
     'evil.example <ada@shop.example>',
     'Ada\r\n <ada@shop.example>',
+    'Ada <ada@\r\n shop.example>',
+    // A semicolon ends no group when none was opened. The name of the field opens none.
+    'ada@shop.example;',
+    'ada@shop.example, '.repeat(100),
   ])
     expect(read(value), value).toEqual({ domain: 'shop.example' })
   expect(read('Ada <ada@bücher.example>')).toEqual({ domain: 'xn--bcher-kva.example' })
   expect(read('Ada <ada@[192.0.2.7]>')).toEqual({ domain: '[192.0.2.7]' })
+  expect(read('Ada <ada@[IPv6:2001:DB8::7]>')).toEqual({ domain: '[ipv6:2001:db8::7]' })
+  expect(read('Ada <ada@163.example>')).toEqual({ domain: '163.example' })
 })
 
 test('none, or more than one', () => {
@@ -31,7 +37,27 @@ test('none, or more than one', () => {
   expect(read('Staff: ada@shop.example;')).toEqual({ failure: 'a group instead of an author' })
   expect(read('<a@evil.example@shop.example>')).toEqual({ failure: 'multiple author domains' })
   expect(read('<a@>')).toEqual({ failure: 'invalid author domain' })
-  expect(read('a@shop.example, '.repeat(200))).toEqual({ failure: 'too many authors' })
+  expect(read('a@shop.example, '.repeat(101))).toEqual({ failure: 'too many authors' })
+})
+
+test.each([
+  ['ada', 'invalid author domain'],
+  ['a@shop.example.', 'invalid author domain'],
+  ['a@shop..example', 'invalid author domain'],
+  [`a@${'a'.repeat(64)}.example`, 'invalid author domain'],
+  [`a@${'a.'.repeat(126)}ab`, 'invalid author domain'],
+  // A label of both directions has no A-label (RFC 5893).
+  ['a@abc\u05d0.example', 'invalid author domain'],
+  ['a@\u05d0abc.example', 'invalid author domain'],
+  ['a@example.\u05d0abc', 'invalid author domain'],
+  ['x"a@evil.example"@shop.example', 'multiple author domains'],
+  ['a@x[192.0.2.7]', disallowedCharacters],
+  ['a@[192.0.2.7]x', disallowedCharacters],
+  ['a@[1::2::3]', disallowedCharacters],
+])('the address %j has no domain: %s', (address, failure) => expect(readDomain(address)).toEqual({ failure }))
+
+test('the longest label and the longest name', () => {
+  for (const domain of [`${'a'.repeat(63)}.example`, `${'a.'.repeat(126)}a`]) expect(readDomain(`a@${domain}`)).toEqual({ domain })
 })
 
 test('characters that do not show, or that no domain name holds, make no author domain', () => {

@@ -2,7 +2,7 @@
 import { domainToUnicode } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import { type ParsedAddress, parseAddressList } from '../../mime/addresses.ts'
-import { canBeAsked, nameLengthMax, normalName } from '../domain-names.ts'
+import { canBeAsked, normalName } from '../domain-names.ts'
 
 /** `failure` is the reason for not finding a single author. A malformed From does not count as a missing one. */
 export type AuthorDomain = { domain: string } | { failure: string }
@@ -53,7 +53,6 @@ export function readDomain(address: string): AuthorDomain {
   if (more.length > 0) return { failure: 'multiple author domains' }
   const literal = /^\[(?:ipv6:)?([0-9a-f:.]+)\]$/i.exec(part)?.[1]
   if (literal !== undefined && ipaddr.isValid(literal)) return { domain: part.toLowerCase() }
-  if (part.length > nameLengthMax) return { failure: 'invalid author domain' }
   const labels = part.split('.')
   if (labels.includes('')) return { failure: 'invalid author domain' }
   if (!labels.every(isShown)) return { failure: disallowedCharacters }
@@ -73,6 +72,6 @@ const isShown = (label: string): boolean => labelPattern.test(label) && !invisib
 /** True for an A-label whose characters a domain name may contain, and for every other label. */
 function isDecodable(label: string): boolean {
   if (!label.startsWith('xn--')) return true
-  const shown = domainToUnicode(label)
-  return shown !== '' && !shown.startsWith('xn--') && isShown(shown)
+  const shown = domainToUnicode(label) || label
+  return !shown.startsWith('xn--') && isShown(shown)
 }

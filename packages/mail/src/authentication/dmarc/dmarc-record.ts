@@ -27,9 +27,9 @@ const versionPattern = /^[vV][ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/
 export function readDmarcRecord(txt: string): DmarcRecord | null {
   const text = txt.trim()
   if (!versionPattern.test(text)) return null
-  const { tags, defect } = readTagList(text)
   // Text that is not a tag is ignored (RFC 9989 §4.7). A repeated tag is ambiguous.
-  if (defect !== null && isRepeated(text)) return null
+  if (isRepeated(text)) return null
+  const { tags } = readTagList(text)
   const wordOf = (name: string): string | null => tags.get(name)?.value.toLowerCase() ?? null
   const [p, sp, np] = [wordOf('p'), wordOf('sp'), wordOf('np')]
   const isWhole = isPolicy(p) && (sp === null || isPolicy(sp)) && (np === null || isPolicy(np))
@@ -86,23 +86,18 @@ export async function findRecord(name: string, resolver: Resolver): Promise<Dmar
   return texts.length === 1 ? readDmarcRecord(texts[0] as string) : null
 }
 
-/** The organizational domain of a name, from its own walk (RFC 9989 §4.10.2). */
+/** The organizational domain of a name, from its own walk (RFC 9989 §4.10.2). A walk ends at the only record that can have psd=y or psd=n. */
 export function organizationOf(domain: string, found: readonly FoundRecord[]): string {
-  const marked = found.find((one) => one.record.psd === 'n' || (one.record.psd === 'y' && one.domain !== domain))
-  if (marked?.record.psd === 'n') return marked.domain
-  if (marked)
-    return domain
-      .split('.')
-      .slice(-(marked.domain.split('.').length + 1))
-      .join('.')
-  return found.at(-1)?.domain ?? domain
+  const last = found.at(-1)
+  if (last?.record.psd !== 'y') return last?.domain ?? domain
+  const labels = last.domain.split('.').length + 1
+  return domain.split('.').slice(-labels).join('.')
 }
 
 /** The record that speaks for a name that has none: its organization's, or that of the public suffix above it (RFC 9989 §4.10.1). */
 export function inheritedRecord(domain: string, found: readonly FoundRecord[]): FoundRecord | null {
   const organization = organizationOf(domain, found)
-  const last = found.at(-1)
-  return found.find((one) => one.domain === organization) ?? (last?.record.psd === 'y' ? last : null)
+  return found.find((one) => one.domain === organization) ?? found.at(-1) ?? null
 }
 
 /** True when a name exists, including empty non-terminals and dangling aliases (RFC 9989 appendix A.4). Throws DnsError. */

@@ -150,7 +150,7 @@ function createAlignment(author: string, { own, others }: Resolvers) {
   async function aligns(name: string, isStrict: boolean): Promise<boolean> {
     if (name === author) return true
     // Without a label in common no walk could bring them together.
-    if (isStrict || name === '' || name.split('.').at(-1) !== author.split('.').at(-1)) return false
+    if (isStrict || name.split('.').at(-1) !== author.split('.').at(-1)) return false
     try {
       const home = await organization(author)
       // An organizational domain is the name itself or above it.

@@ -1,5 +1,5 @@
 // SPF macros (RFC 7208 §7): parsed once with the record, expanded for each message.
-import { labelLengthMax, toAsciiName } from '../domain-names.ts'
+import { labelLengthMax, nameLengthMax, toAsciiName } from '../domain-names.ts'
 import { dottedIp, type IpAddress, readableIp } from '../ip-address.ts'
 
 type Expansion = { letter: string; isEscaped: boolean; count: number; isReversed: boolean; delimiters: string }
@@ -72,12 +72,9 @@ export const expandMacros = (text: MacroText, values: MacroValues): string =>
 function expand({ letter, isEscaped, count, isReversed, delimiters }: Expansion, values: MacroValues): string {
   const written = escapes[letter]
   if (written !== undefined) return written
-  let value = lookUp(letter, values)
-  if (isReversed || count > 0 || delimiters !== '') {
-    let parts = splitAt(value, delimiters || '.')
-    if (isReversed) parts = parts.reverse()
-    value = (count > 0 ? parts.slice(-count) : parts).join('.')
-  }
+  const parts = splitAt(lookUp(letter, values), delimiters || '.')
+  // A count of 0 stands for all parts.
+  const value = (isReversed ? parts.reverse() : parts).slice(-count).join('.')
   return isEscaped
     ? encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
     : value
@@ -119,8 +116,6 @@ function lookUp(letter: string, values: MacroValues): string {
       return String(values.unixSeconds)
   }
 }
-
-const nameLengthMax = 253
 
 /** An expanded domain-spec as a name, without the trailing dot. Leading labels of a name that is too long are dropped (RFC 7208 §7.3). */
 export function toTargetName(expanded: string): string {

@@ -33,9 +33,9 @@ function readAnew(text: string): SpfRecord | { failure: string } {
 
 /** Adds a term to the record. False for a syntax error. */
 function readTerm(term: string, record: SpfRecord): boolean {
-  const [, name, value] = /^([^:/=]*)=(.*)$/.exec(term) ?? []
-  if (name !== undefined && value !== undefined) return readModifier(name, value, record)
-  const [, sign = '', kind = '', rest = ''] = /^([+\-?~]?)([^:/]*)(.*)$/.exec(term) ?? []
+  const modifier = /^([^:/=]*)=(.*)/.exec(term)
+  if (modifier) return readModifier(modifier[1] as string, modifier[2] as string, record)
+  const [, sign, kind, rest] = /^([+\-?~]?)([^:/]*)(.*)/.exec(term) as unknown as [string, string, string, string]
   const mechanism = readMechanism(kind.toLowerCase(), rest)
   if (!mechanism) return false
   record.mechanisms.push({ ...mechanism, qualifier: qualifiers[sign] as Qualifier } as Mechanism)
@@ -82,8 +82,9 @@ function readMechanism(kind: string, rest: string): Unqualified | null {
 }
 
 function readHosts(kind: 'a' | 'mx', rest: string): Unqualified | null {
-  const [, spec, cidr4, cidr6] = /^(?::(.+?))?(?:\/(\d+))?(?:\/\/(\d+))?$/.exec(rest) ?? []
-  if (rest !== '' && spec === undefined && cidr4 === undefined && cidr6 === undefined) return null
+  const found = /^(?::(.+?))?(?:\/(\d+))?(?:\/\/(\d+))?$/.exec(rest)
+  if (!found) return null
+  const [, spec, cidr4, cidr6] = found
   const target = spec === undefined ? null : readDomainSpec(spec)
   const [bits4, bits6] = [readBits(cidr4, 32), readBits(cidr6, 128)]
   if ((spec !== undefined && target === null) || bits4 === null || bits6 === null) return null
@@ -91,8 +92,10 @@ function readHosts(kind: 'a' | 'mx', rest: string): Unqualified | null {
 }
 
 function readNetwork(rest: string, bytes: 4 | 16): Unqualified | null {
-  const [, address, cidr] = /^:([^/]+)(?:\/([^/]*))?$/.exec(rest) ?? []
-  const network = address === undefined || address.includes('%') ? null : readIp(address)
+  const found = /^:([^/%]+)(?:\/([^/]*))?$/.exec(rest)
+  if (!found) return null
+  const [, address, cidr] = found
+  const network = readIp(address as string)
   const bits = readBits(cidr, bytes * 8)
   return network?.length === bytes && bits !== null ? { kind: 'ip', network, bits } : null
 }
