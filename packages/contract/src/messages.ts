@@ -1,88 +1,13 @@
 // Stored messages are read, listed, searched, flagged, labelled, trashed and deleted.
-import Type, { type TSchema } from 'typebox'
-import { Attachment } from './attachments.ts'
-import { Code } from './codes.ts'
-import { Flag, FlagType } from './flags.ts'
-import { Guardrail } from './mail-rules.ts'
-import { MessageStatus, RecipientDelivery } from './message-delivery.ts'
+import Type from 'typebox'
+import { FlagType } from './flags.ts'
+import { MessageStatus } from './message-delivery.ts'
 import { listFilters, waitFilters } from './message-filters.ts'
+import { Direction, Message, MessageItem, messageFields, viewField } from './message-views.ts'
 import { markChanges, markFilters, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
-import {
-  Cursor,
-  Deleted,
-  HandleReference,
-  id,
-  Limit,
-  MailboxParam,
-  nullableString,
-  nullableTimestamp,
-  page,
-  strict,
-  Timestamp,
-} from './schema.ts'
-import { Authentication } from './sender-checks.ts'
+import { Cursor, Deleted, HandleReference, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict } from './schema.ts'
 import { WaitCursor } from './waits.ts'
-
-export const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })
-
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-
-const messageFields = {
-  id: Type.String(),
-  mailbox_id: Type.String(),
-  thread_id: Type.String(),
-  direction: Direction,
-  status: MessageStatus,
-  from: Type.String(),
-  to: Type.Array(Type.String()),
-  cc: Type.Array(Type.String()),
-  bcc: Type.Array(Type.String()),
-  reply_to: Type.Array(Type.String()),
-  subject: Type.String(),
-  snippet: Type.String(),
-  text: Type.String(),
-  html: Type.String(),
-  delivered_to: nullableString({
-    description: 'The address of the mailbox that the message came to, without a tag. null for sent messages.',
-  }),
-  extracted_text: Type.String({ description: 'The new text of a message, without quoted text. A forwarded message is kept.' }),
-  in_reply_to_message_id: nullableString(),
-  message_id: nullableString({ description: 'The RFC 5322 Message-ID.' }),
-  references: Type.Array(Type.String()),
-  headers: Type.Record(Type.String(), Type.String()),
-  is_read: Type.Boolean(),
-  is_starred: Type.Boolean(),
-  labels: Type.Array(Type.String()),
-  tags: tagsField,
-  metadata: metadataField,
-  attachments: Type.Array(Attachment),
-  codes: Type.Array(Code, {
-    description: 'One-time codes and confirmation links in an inbound message, the most likely of each kind first.',
-  }),
-  size_bytes: Type.Integer(),
-  flags: Type.Array(Flag, { description: 'Indicators of deception in an inbound message, at most one of each type.' }),
-  guardrail: nullable(Guardrail),
-  released_at: nullableString({ format: 'date-time', description: 'The time when the message was released from quarantine.' }),
-  trashed_at: nullableString({
-    format: 'date-time',
-    description: 'The time when the message was moved to the trash. It is deleted 30 days later.',
-  }),
-  created_at: Timestamp,
-}
-
-export const Message = Type.Object(
-  {
-    ...messageFields,
-    authentication: Authentication,
-    raw_url: Type.String({ description: 'A signed download link of the raw message (RFC 5322), valid for one hour.' }),
-    delivery: Type.Union([Type.Object({ recipients: Type.Array(RecipientDelivery) }), Type.Null()]),
-  },
-  { $id: 'Message' },
-)
-
-/** One item of a list. Here, `from` may have the form `display name <address>`. */
-export const MessageItem = Type.Object(messageFields, { $id: 'MessageItem' })
 
 const messageParams = strict({ email_address: MailboxParam, message_id: id('message') })
 const mailboxParams = strict({ email_address: MailboxParam })
@@ -100,6 +25,7 @@ export const listMail = operation({
     direction: Type.Optional(
       Type.Unsafe<'inbound' | 'outbound'>({ ...Direction, description: 'Lists this direction only. total counts both.' }),
     ),
+    view: viewField,
     limit: Limit,
     cursor: Cursor,
   }),
@@ -155,6 +81,7 @@ export const listMessages = operation({
     flag: Type.Optional(FlagType),
     ...listFilters,
     ...markFilters,
+    view: viewField,
     limit: Limit,
     cursor: Cursor,
   }),

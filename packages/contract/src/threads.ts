@@ -1,6 +1,7 @@
 // Threads are listed, searched, sorted into folders, labelled and deleted.
 import Type from 'typebox'
-import { flagChanges, Label, MessageItem } from './messages.ts'
+import { MessageItem } from './message-views.ts'
+import { flagChanges, Label } from './messages.ts'
 import { MetadataChange, metadataField, metadataFilter } from './metadata.ts'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, MailboxParam, nullableTimestamp, page, strict, Timestamp } from './schema.ts'

@@ -1,5 +1,6 @@
 // The messages and threads of one mailbox. `mailbox` is a full address or an agent handle everywhere.
 import type { getAttachmentText } from '@callsign/contract/attachments'
+import type { MessageSummary } from '@callsign/contract/message-views'
 import type {
   deleteMessage,
   getMessage,
@@ -27,6 +28,8 @@ export type Message = ReplyOf<typeof getMessage>
 export type AttachmentText = ReplyOf<typeof getAttachmentText>
 export type MessagePage = ReplyOf<typeof listMessages>
 export type MessageItem = MessagePage['data'][number]
+export type SummaryPage = Omit<MessagePage, 'data'> & { data: MessageSummary[] }
+export type { MessageSummary }
 export type SearchPage = ReplyOf<typeof searchMessages>
 export type ThreadPage = ReplyOf<typeof listThreads>
 export type Thread = ReplyOf<typeof getThread>
@@ -37,6 +40,9 @@ export class Messages {
     this.#connection = connection
   }
 
+  /** One page of messages, newest first. `view: 'summary'` leaves out bodies, headers and references. */
+  list(mailbox: string, query: QueryOf<typeof listMessages> & { view: 'summary' }, options?: RequestOptions): Promise<SummaryPage>
+  list(mailbox: string, query?: QueryOf<typeof listMessages>, options?: RequestOptions): Promise<MessagePage>
   list(mailbox: string, query?: QueryOf<typeof listMessages>, options?: RequestOptions): Promise<MessagePage> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/messages`, query, options })
   }

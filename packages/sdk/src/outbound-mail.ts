@@ -1,5 +1,6 @@
 // Sends mail of an agent, and lists mail across mailboxes.
 import type { getMessages, sendBatch, updateMessages } from '@callsign/contract/batches'
+import type { MessageSummary } from '@callsign/contract/message-views'
 import type { listMail } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { sendMail } from '@callsign/contract/outbound-mail'
@@ -7,6 +8,7 @@ import type { Connection, RequestOptions } from './request.ts'
 
 export type QueuedMessage = ReplyOf<typeof sendMail>
 export type MailList = ReplyOf<typeof listMail>
+export type SummaryList = Omit<MailList, 'messages'> & { messages: MessageSummary[] }
 
 export class Mail {
   readonly #connection: Connection
@@ -34,7 +36,9 @@ export class Mail {
     return this.#connection.request({ method: 'PATCH', path: '/mail/messages', body, options })
   }
 
-  /** One page of messages of every mailbox that the key can access, newest first. */
+  /** One page of messages of every mailbox that the key can access, newest first. `view: 'summary'` leaves out bodies, headers and references. */
+  list(query: QueryOf<typeof listMail> & { view: 'summary' }, options?: RequestOptions): Promise<SummaryList>
+  list(query?: QueryOf<typeof listMail>, options?: RequestOptions): Promise<MailList>
   list(query?: QueryOf<typeof listMail>, options?: RequestOptions): Promise<MailList> {
     return this.#connection.request({ method: 'GET', path: '/mail/messages', query, options })
   }

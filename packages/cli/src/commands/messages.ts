@@ -1,5 +1,5 @@
 // mail list|read|search|label|mark|trash|restore|delete.
-import type { Callsign, Message, MessageItem } from '@callsign/sdk'
+import type { Callsign, Message, MessageSummary } from '@callsign/sdk'
 import { type Command, type Context, listOptions, listQuery, type Option, oneOf, several, text, type Values } from '../command.ts'
 import { chooseMailbox, handlesOf, locate, mailboxOptions } from '../mailbox.ts'
 import { markFilterOptions, readMarkFilters } from '../marks.ts'
@@ -12,12 +12,12 @@ const folders = ['inbox', 'archive', 'spam', 'trash', 'sent'] as const
 const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed'] as const
 
 /** The state that matters to a person: unread or not for received mail, the delivery for sent mail. */
-const stateOf = (one: MessageItem): string => (one.direction === 'outbound' ? one.status : one.is_read ? 'read' : 'unread')
+const stateOf = (one: MessageSummary): string => (one.direction === 'outbound' ? one.status : one.is_read ? 'read' : 'unread')
 
-const otherSide = (one: MessageItem): string => (one.direction === 'outbound' ? `to ${one.to.join(', ')}` : one.from)
+const otherSide = (one: MessageSummary): string => (one.direction === 'outbound' ? `to ${one.to.join(', ')}` : one.from)
 
 /** A table of messages with their mailboxes. */
-export async function messageTable(client: Callsign, output: Output, messages: MessageItem[]): Promise<string> {
+export async function messageTable(client: Callsign, output: Output, messages: MessageSummary[]): Promise<string> {
   if (output.isJson) return ''
   const handles = await handlesOf(
     client,
@@ -77,7 +77,8 @@ async function list({ client, output }: Context, values: Values): Promise<number
   const callsign = await client()
   const filters = readFilters(values)
   const [thread, agent, mailbox] = [text(values, 'thread'), text(values, 'agent'), text(values, 'mailbox')]
-  const query = { ...listQuery(values), ...(thread !== undefined && { thread_id: thread }) }
+  const view: 'full' | 'summary' = output.isJson ? 'full' : 'summary'
+  const query = { ...listQuery(values), view, ...(thread !== undefined && { thread_id: thread }) }
   const page =
     Object.keys(filters).length > 0 || mailbox !== undefined
       ? await callsign.messages.list(await chooseMailbox(callsign, values), { ...query, ...filters })

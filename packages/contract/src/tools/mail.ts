@@ -49,7 +49,7 @@ export const mailTools = [
     request: ({ agent, unread, ...filters }) => ({
       operation: listMessages,
       params: { email_address: agent },
-      query: { ...filters, limit: filters.limit ?? 10, ...(unread === undefined ? {} : { is_read: !unread }) },
+      query: { ...filters, view: 'summary', limit: filters.limit ?? 10, ...(unread === undefined ? {} : { is_read: !unread }) },
     }),
     result: (_input, reply) => ({
       summary: `${count(reply.data.length, 'message')}, newest first.`,

@@ -62,6 +62,15 @@ export class Later<T> {
   }
 }
 
+/** An answer that is JSON already. The type names its value. */
+export class Written<T> {
+  readonly bytes: Buffer
+  declare readonly value?: T
+  constructor(parts: (Buffer | string)[]) {
+    this.bytes = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+  }
+}
+
 type Of<S> = S extends TSchema ? Static<S> : undefined
 
 /** Parameters, query and body of a request, validated by the operation's schemas. */
@@ -70,7 +79,7 @@ export type Input<O> = O extends Operation<infer P, infer Q, infer B, infer _R> 
 type ReplyOf<O> =
   O extends Operation<infer _P, infer _Q, infer _B, infer R>
     ? R extends TSchema
-      ? Static<R> | Later<Static<R>>
+      ? Static<R> | Later<Static<R>> | Written<Static<R>>
       : Raw | Live | undefined
     : never
 

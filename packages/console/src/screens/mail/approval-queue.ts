@@ -42,8 +42,8 @@ export async function findFirstContacts(handle: string, draft: Draft): Promise<s
   const isKnown = await Promise.all(
     addresses.map(async (address) => {
       const [sent, received] = await Promise.all([
-        client.messages.list(handle, { to: address, direction: 'outbound', limit: 1 }),
-        client.messages.list(handle, { from: address, direction: 'inbound', limit: 1 }),
+        client.messages.list(handle, { to: address, direction: 'outbound', view: 'summary', limit: 1 }),
+        client.messages.list(handle, { from: address, direction: 'inbound', view: 'summary', limit: 1 }),
       ])
       return sent.data.length + received.data.length > 0
     }),

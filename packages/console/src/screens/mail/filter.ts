@@ -1,5 +1,5 @@
 // The filter of the message list, with folder, mailbox and search, as it is in the address.
-import type { MessageItem } from '@callsign/sdk'
+import type { MessageSummary } from '@callsign/sdk'
 
 const messageFolders = ['inbox', 'unread', 'starred', 'sent', 'all'] as const
 /** Folders of threads, which agents sort with the API. */
@@ -99,7 +99,7 @@ export function listQueryOf(filter: MailFilter, search: Search): ListQuery {
 const contains = (text: string, part: string | undefined): boolean => part === undefined || text.toLowerCase().includes(part.toLowerCase())
 
 /** Checks the conditions in the page, except the folder. The full-text search of the server takes words only, and finds every folder. */
-export function matches(message: MessageItem, query: ListQuery, search: Search): boolean {
+export function matches(message: MessageSummary, query: ListQuery, search: Search): boolean {
   return (
     (query.is_read === undefined || message.is_read === query.is_read) &&
     (query.is_starred === undefined || message.is_starred === query.is_starred) &&

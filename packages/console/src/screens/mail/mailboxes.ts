@@ -1,5 +1,5 @@
 // The identities of the organization with their mailboxes, and the page loader of a filtered message list.
-import type { Identity, MessageItem, SearchPage } from '@callsign/sdk'
+import type { Identity, MessageSummary, SearchPage } from '@callsign/sdk'
 import { listAll } from '../../cache/list-all.ts'
 import type { Cursor, LoadPage, Page } from '../../cache/pages.ts'
 import { type Query, useQuery } from '../../cache/query.ts'
@@ -13,7 +13,7 @@ const filteredPagesMax = 8
 /** Mailboxes whose inboxes are merged. The one list of an organization with more does not know folders, and is faster. */
 const mergedInboxesMax = 50
 
-export type ListedMessage = MessageItem & { highlights?: SearchPage['data'][number]['highlights'] }
+export type ListedMessage = MessageSummary & { highlights?: SearchPage['data'][number]['highlights'] }
 
 /** Every identity, by name. */
 export function useIdentities(): Query<Identity[]> {
@@ -37,7 +37,7 @@ function loadMailbox(handle: string, filter: MailFilter): LoadPage<ListedMessage
   const load = async (cursor: Cursor | undefined): Promise<Page<ListedMessage>> => {
     const page = search.text
       ? await client.messages.search(handle, { q: search.text, limit: pageSize, ...text(cursor) })
-      : await client.messages.list(handle, { ...(query as object), limit: pageSize, ...text(cursor) })
+      : await client.messages.list(handle, { ...(query as object), view: 'summary', limit: pageSize, ...text(cursor) })
     return { items: page.data, next: page.next_cursor }
   }
   return isFilteredHere ? filterPages(load, (message) => matches(message, query, search)) : load
@@ -60,7 +60,7 @@ function filterPages<T>(load: LoadPage<T>, isWanted: (item: T) => boolean): Load
 
 /** The messages of the organization without further conditions come from one list of the server. */
 const loadEverything: LoadPage<ListedMessage> = async (cursor) => {
-  const page = await client.mail.list({ limit: pageSize, ...text(cursor) })
+  const page = await client.mail.list({ view: 'summary', limit: pageSize, ...text(cursor) })
   return { items: page.messages, next: page.next_cursor ?? null }
 }
 

@@ -1,5 +1,5 @@
 // Mail held by a rule, with its reason, a safe preview and the decision about it.
-import type { Identity, MessageItem } from '@callsign/sdk'
+import type { Identity, MessageSummary } from '@callsign/sdk'
 import { type LoadPage, type Pages, usePages } from '../../cache/pages.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Empty, Failure, Loading } from '../../elements/empty.tsx'
@@ -19,10 +19,10 @@ import { QuarantineReview } from './quarantine-review.tsx'
 const rowHeight = 76
 const pageSize = 50
 
-const pagesOf = (handle: string): LoadPage<MessageItem> => {
+const pagesOf = (handle: string): LoadPage<MessageSummary> => {
   return async (cursor) => {
     const from = typeof cursor === 'string' ? { cursor } : {}
-    const page = await client.messages.list(handle, { status: 'quarantined', limit: pageSize, ...from })
+    const page = await client.messages.list(handle, { status: 'quarantined', view: 'summary', limit: pageSize, ...from })
     return { items: page.data, next: page.next_cursor }
   }
 }
@@ -49,7 +49,7 @@ function Held({ identities, openHandle, openId }: HeldProps) {
   )
   const items = pages.items.value
   const at = items.findIndex((message) => message.id === openId)
-  const linkTo = (message: MessageItem) =>
+  const linkTo = (message: MessageSummary) =>
     addressOf(`/quarantine/${identityOf(identities, message.mailbox_id)?.agent_handle ?? ''}/${message.id}`, { mailbox })
   const open = (index: number) => {
     const next = items[index]
@@ -95,7 +95,17 @@ function Held({ identities, openHandle, openId }: HeldProps) {
   )
 }
 
-function HeldRow({ message, identities, href, isOpen }: { message: MessageItem; identities: Identity[]; href: string; isOpen: boolean }) {
+function HeldRow({
+  message,
+  identities,
+  href,
+  isOpen,
+}: {
+  message: MessageSummary
+  identities: Identity[]
+  href: string
+  isOpen: boolean
+}) {
   return (
     <a class="split-row" href={href} aria-current={isOpen ? 'true' : undefined}>
       <span class="row">
@@ -113,7 +123,7 @@ function HeldRow({ message, identities, href, isOpen }: { message: MessageItem; 
   )
 }
 
-function NothingHeld({ pages, handle }: { pages: Pages<MessageItem>; handle: string }) {
+function NothingHeld({ pages, handle }: { pages: Pages<MessageSummary>; handle: string }) {
   const error = pages.error.value
   if (error || !pages.isLoaded.value) {
     return <Screen title="Quarantine">{error ? <Failure error={error} onRetry={() => void pages.refresh()} /> : <Loading />}</Screen>

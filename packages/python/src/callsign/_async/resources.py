@@ -1378,6 +1378,7 @@ class Mail:
         thread_id: str | Unset = UNSET,
         agent: str | Unset = UNSET,
         direction: Literal["inbound", "outbound"] | Unset = UNSET,
+        view: Literal["full", "summary"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -1395,6 +1396,7 @@ class Mail:
                         "thread_id": thread_id,
                         "agent": agent,
                         "direction": direction,
+                        "view": view,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -1903,6 +1905,7 @@ class Messages:
         thread_id: str | Unset = UNSET,
         tag: str | Unset = UNSET,
         metadata: str | Unset = UNSET,
+        view: Literal["full", "summary"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -1934,6 +1937,7 @@ class Messages:
                         "thread_id": thread_id,
                         "tag": tag,
                         "metadata": metadata,
+                        "view": view,
                         "limit": limit,
                         "cursor": cursor,
                     }

@@ -152,6 +152,6 @@ function bodyBytesOf(operation: Operation, given: unknown, memory: BodyMemory): 
 /** The reply as a client reads it: parsed JSON without the fields that the schema does not name, or the text. */
 async function readReply(operation: Operation, result: OperationResult): Promise<unknown> {
   if (result instanceof Live) throw new Error(`${operation.id} has no end. Use follow.`)
-  if (!(result instanceof Raw)) return operation.reply && result.text !== '' ? JSON.parse(result.text) : result.text
+  if (!(result instanceof Raw)) return operation.reply && result.text !== '' ? JSON.parse(result.text.toString()) : result.text.toString()
   return Buffer.isBuffer(result.body) ? result.body.toString() : text(result.body)
 }

@@ -3,7 +3,7 @@ import type { TObject } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { Replays } from '../../core/replay.ts'
-import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
+import { type Call, Later, Live, Raw, type RawRequest, type Route, Written } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { ClientWatch, LongPolls } from './long-polls.ts'
@@ -28,8 +28,8 @@ export type OperationRequest = {
   watch: ClientWatch
 }
 
-/** The text of a JSON response, empty without one, or a response of another kind. */
-export type OperationResult = { status: number; text: string; isReplay: boolean } | Raw | Live
+/** The text of a JSON response, also as bytes in UTF-8, empty without one. Or a response of another kind. */
+export type OperationResult = { status: number; text: string | Buffer; isReplay: boolean } | Raw | Live
 
 /** A route with its checks and its function. The checks return `{}`, or the error when the part is invalid. */
 export type OperationRun = {
@@ -73,6 +73,7 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
         if (key !== null) return answerOnce(call, input, key)
         const result = await route.run(call, input as never, found)
         if (result instanceof Raw || result instanceof Live) return result
+        if (result instanceof Written) return { status, text: result.bytes, isReplay: false }
         const value = result instanceof Later ? await polls.answer(result, watch) : result
         return { status, text: value === undefined ? '' : write(value), isReplay: false }
       },

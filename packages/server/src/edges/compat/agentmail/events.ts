@@ -2,7 +2,7 @@
 import type { Domain } from '@callsign/contract/domains'
 import type { EventType } from '@callsign/contract/event-types'
 import type { Event } from '@callsign/contract/events'
-import type { MessageItem } from '@callsign/contract/messages'
+import type { MessageItem } from '@callsign/contract/message-views'
 import type { Thread } from '@callsign/contract/threads'
 import type { Static } from 'typebox'
 import { toDomain } from './domains.ts'

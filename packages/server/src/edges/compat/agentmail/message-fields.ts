@@ -1,7 +1,7 @@
 // Messages, their labels and their attachments as AgentMail shows and takes them.
 import type { Attachment } from '@callsign/contract/attachments'
 import { updateMessages } from '@callsign/contract/batches'
-import type { Message, MessageItem } from '@callsign/contract/messages'
+import type { Message, MessageItem } from '@callsign/contract/message-views'
 import type { BodyOf } from '@callsign/contract/operation'
 import type { sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'

@@ -1,5 +1,6 @@
 // Lists of messages by labels. Mail in the trash and in quarantine is merged in when a request asks for it.
-import { listMessages, type MessageItem } from '@callsign/contract/messages'
+import type { MessageItem } from '@callsign/contract/message-views'
+import { listMessages } from '@callsign/contract/messages'
 import type { QueryOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../../../core/api-call.ts'

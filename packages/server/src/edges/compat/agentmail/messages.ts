@@ -1,7 +1,8 @@
 // Messages of an inbox: lists, search, labels, files, and what is sent.
 import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
 import { getMessages, updateMessages } from '@callsign/contract/batches'
-import { deleteMessage, getMessage, type Message, releaseMessage, searchMessages } from '@callsign/contract/messages'
+import type { Message } from '@callsign/contract/message-views'
+import { deleteMessage, getMessage, releaseMessage, searchMessages } from '@callsign/contract/messages'
 import { forwardMessage, replyToMessage, sendMessage } from '@callsign/contract/outbound-mail'
 import { updateThread } from '@callsign/contract/threads'
 import type { Static } from 'typebox'

@@ -1,5 +1,5 @@
 // Messages and attachments as Resend shows them.
-import type { Message, MessageItem } from '@callsign/contract/messages'
+import type { Message, MessageItem } from '@callsign/contract/message-views'
 import type { Static } from 'typebox'
 
 type Email = Static<typeof Message>

@@ -2,7 +2,7 @@
 import type { Domain } from '@callsign/contract/domains'
 import type { EventType } from '@callsign/contract/event-types'
 import type { Event } from '@callsign/contract/events'
-import type { Message } from '@callsign/contract/messages'
+import type { Message } from '@callsign/contract/message-views'
 import type { Static } from 'typebox'
 import { domainWithRecords } from './domains.ts'
 

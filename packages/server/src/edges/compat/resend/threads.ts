@@ -2,7 +2,8 @@
 
 import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
 import { listDrafts } from '@callsign/contract/drafts'
-import { getMessage, listMessages, type MessageItem } from '@callsign/contract/messages'
+import type { MessageItem } from '@callsign/contract/message-views'
+import { getMessage, listMessages } from '@callsign/contract/messages'
 import { forwardMessage, replyToMessage } from '@callsign/contract/outbound-mail'
 import { deleteThread, getThread, listThreads, type Thread, updateThread } from '@callsign/contract/threads'
 import type { Static } from 'typebox'

@@ -3,8 +3,7 @@ import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import { type Conditions, type MessageFilter, toConditions } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
-import type { MessageRow } from './model.ts'
-import { columns, type StoredMessage, toRows } from './store.ts'
+import { type ListedMessage, listedColumns } from './store.ts'
 import { askPartitions, expectedHits } from './time-partitions.ts'
 
 /** Messages that are scanned before an index is used. Frequent values fill a page from these. */
@@ -23,12 +22,12 @@ export async function listByFilter(
   filter: MessageFilter,
   page: PageRequest,
   hasPartsIndex: () => Promise<boolean>,
-): Promise<MessageRow[]> {
+): Promise<ListedMessage[]> {
   const isInParts = [filter.from, filter.subject].some((part) => part !== undefined && hasTrigram(part)) && (await hasPartsIndex())
   const conditions = toConditions(mailboxId, filter, isInParts)
   const wanted = page.limit + 1
   if (conditions.sought === '') return listScope(sql, conditions, page.cursor, wanted)
-  const rows: MessageRow[] = []
+  const rows: ListedMessage[] = []
   let [cursor, count, walked, firstId] = [page.cursor, firstWalked, 0, null as string | null]
   for (;;) {
     const step = await walk(sql, conditions, cursor, count, wanted - rows.length)
@@ -66,32 +65,32 @@ export async function hasPartsIndex(sql: Sql): Promise<boolean> {
 }
 
 /** Condition for messages of the scope below the cursor. */
-async function listScope(sql: Sql, { values, scope }: Conditions, cursor: string | null, limit: number): Promise<MessageRow[]> {
-  const { rows } = await sql.query<StoredMessage>({
-    text: `SELECT ${columns} FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
+async function listScope(sql: Sql, { values, scope }: Conditions, cursor: string | null, limit: number): Promise<ListedMessage[]> {
+  const { rows } = await sql.query<ListedMessage>({
+    text: `SELECT ${listedColumns} FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
     values: values.with(1, cursor).with(2, limit),
   })
-  return toRows(rows)
+  return rows
 }
 
 /** Where a walk began and ended, and the oldest message that there is. */
-type Step = { rows: MessageRow[]; oldestId: string; firstId: string } & { lastId: string | null }
+type Step = { rows: ListedMessage[]; oldestId: string; firstId: string } & { lastId: string | null }
 
 /** Scans the next `count` messages of the scope for at most `limit` rows. `lastId` is null at the end of the scope. */
 async function walk(sql: Sql, conditions: Conditions, cursor: string | null, count: number, limit: number): Promise<Step> {
   const { values, scope, sought, reach } = conditions
   const newest = `SELECT m.id FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC`
-  const { rows } = await sql.query<StoredMessage & { first_id: string; last_id: string | null; oldest_id: string }>({
+  const { rows } = await sql.query<ListedMessage & { first_id: string; last_id: string | null; oldest_id: string }>({
     text: `WITH step AS MATERIALIZED (SELECT (${newest} LIMIT 1) AS first_id, (${newest} OFFSET ${count - 1} LIMIT 1) AS last_id,
         (SELECT m.id FROM messages m WHERE m.mailbox_id = $1${reach} ORDER BY m.id LIMIT 1) AS oldest_id)
-      SELECT step.first_id, step.last_id, step.oldest_id, found.* FROM step LEFT JOIN LATERAL (SELECT ${columns} FROM messages m
+      SELECT step.first_id, step.last_id, step.oldest_id, found.* FROM step LEFT JOIN LATERAL (SELECT ${listedColumns} FROM messages m
         WHERE m.mailbox_id = $1${scope}${sought} AND m.id < ${before('$2')} AND m.id >= coalesce(step.last_id, '')
         ORDER BY m.id DESC LIMIT $3) AS found ON true ORDER BY found.id DESC`,
     values: values.with(1, cursor).with(2, limit),
   })
   const { first_id: firstId, last_id: lastId, oldest_id: oldestId } = rows[0] as (typeof rows)[0]
   const found = rows.filter(({ id }) => id !== null).map(({ first_id: _first, last_id: _last, oldest_id: _oldest, ...row }) => row)
-  return { rows: toRows(found as StoredMessage[]), firstId, lastId, oldestId }
+  return { rows: found, firstId, lastId, oldestId }
 }
 
 /** Queries an index by mailbox and partition for the newest matches with ids below `to`. See search-store.ts for the form of the SQL. */
@@ -102,15 +101,15 @@ async function listPartitions(
   partitions: string[],
   to: string,
   limit: number,
-): Promise<MessageRow[]> {
+): Promise<ListedMessage[]> {
   const { values, scope, indexed } = conditions
-  const { rows } = await sql.query<StoredMessage>({
-    text: `SELECT ${columns} FROM messages m WHERE m.id = ANY(ARRAY(
+  const { rows } = await sql.query<ListedMessage>({
+    text: `SELECT ${listedColumns} FROM messages m WHERE m.id = ANY(ARRAY(
         SELECT found.id FROM unnest($${values.length + 1}::text[]) AS time_partition (name) CROSS JOIN LATERAL (
           SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = time_partition.name AND m.mailbox_id || '' = $1
             ${scope}${indexed} AND m.id < $2 OFFSET 0) AS found
         ORDER BY found.id DESC LIMIT $3)) ORDER BY m.id DESC`,
     values: [...values.with(1, to).with(2, limit), partitions.map((name) => mailboxId + name)],
   })
-  return toRows(rows)
+  return rows
 }

@@ -2,8 +2,7 @@
 import { before } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { Conditions, ThreadPlaces } from './filter-conditions-store.ts'
-import type { MessageRow } from './model.ts'
-import { columns, type StoredMessage, toRows } from './store.ts'
+import { type ListedMessage, listedColumns } from './store.ts'
 
 /**
  * The newest messages below the cursor that meet the conditions and are in threads of a folder. Reads the threads with a later message first,
@@ -15,7 +14,7 @@ export async function listByFolder(
   places: ThreadPlaces,
   cursor: string,
   limit: number,
-): Promise<MessageRow[]> {
+): Promise<ListedMessage[]> {
   const mailboxId = conditions.values[0] as string
   let found = await findNewest(sql, conditions, await findSpanning(sql, mailboxId, places, cursor), cursor, limit)
   for (let [count, position] = [limit, cursor]; ; count *= 4) {
@@ -27,11 +26,11 @@ export async function listByFolder(
     const oldest = found[limit - 1]
     if (threads.length < count || (oldest !== undefined && oldest >= position)) break
   }
-  const { rows } = await sql.query<StoredMessage>({
-    text: `SELECT ${columns} FROM messages m WHERE m.id = ANY($1) ORDER BY m.id DESC`,
+  const { rows } = await sql.query<ListedMessage>({
+    text: `SELECT ${listedColumns} FROM messages m WHERE m.id = ANY($1) ORDER BY m.id DESC`,
     values: [found],
   })
-  return toRows(rows)
+  return rows
 }
 
 /** The ranges of the index of threads that make up a folder. */

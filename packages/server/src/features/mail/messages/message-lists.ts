@@ -1,35 +1,31 @@
 // Lists of messages, and search: one keyset page per request.
 import type * as contract from '@callsign/contract/messages'
-import type { QueryOf } from '@callsign/contract/operation'
+import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Caller, requireScope } from '../../../core/caller.ts'
-import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
+import { readPage, toPage } from '../../../core/page.ts'
+import { Written } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import * as filterStore from './filter-store.ts'
-import { type MessageRow, toItem } from './model.ts'
+import { toItem } from './model.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
+import type { WriteItems } from './written-items.ts'
 
-/** Shows rows as items of lists, with their attachments. */
-export const itemsWith = (attachments: Attachments) => (rows: MessageRow[]) =>
-  Promise.all(rows.map(async (row) => toItem(row, row.attachment_count === 0 ? [] : await attachments.show(row.id))))
+type Parts = { db: Database; identities: Identities; attachments: Attachments; writeItems: WriteItems }
 
-export function createMessageLists({ db, identities, attachments }: { db: Database; identities: Identities; attachments: Attachments }) {
+export function createMessageLists({ db, identities, attachments, writeItems }: Parts) {
   let isPartsIndexThere: boolean | undefined
   const hasPartsIndex = async () => (isPartsIndexThere ??= await filterStore.hasPartsIndex(db))
 
-  const showItems = itemsWith(attachments)
-
-  async function itemsPage(rows: MessageRow[], page: PageRequest) {
-    const { data, ...envelope } = toPage(
+  const pageOf = <R extends { id: string }>(rows: R[], limit: number) =>
+    toPage(
       rows,
-      page.limit,
+      limit,
       (row) => row.id,
       (row) => row,
     )
-    return { ...envelope, data: await showItems(data) }
-  }
 
   return {
     async listMail(caller: Caller, query: QueryOf<typeof contract.listMail>) {
@@ -39,19 +35,22 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
           ? [(await identities.requireMailbox(caller, query.agent)).mailboxId]
           : (caller.agents?.map((agent) => agent.mailboxId) ?? null)
       const scope = { organizationId: caller.organizationId, mailboxIds, threadId: query.thread_id ?? null }
+      // A thread is counted row by row, and everything else is a short read.
+      const sql = scope.threadId === null ? db.lookups : db
       const [rows, total] = await Promise.all([
-        store.listByScope(db, { ...scope, direction: query.direction }, page),
-        store.countByScope(db, scope),
+        store.listByScope(sql, { ...scope, direction: query.direction }, page),
+        store.countByScope(sql, scope),
       ])
-      const { data, next_cursor } = await itemsPage(rows, page)
-      return { messages: data, total, next_cursor }
+      const { data, next_cursor } = pageOf(rows, page.limit)
+      const end = `],"total":${total},"next_cursor":${JSON.stringify(next_cursor)}}`
+      return new Written<ReplyOf<typeof contract.listMail>>(['{"messages":[', ...(await writeItems(data, query.view)), end])
     },
 
     async listMessages(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listMessages>) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
       if (query.status === 'quarantined') requireScope(caller, 'quarantine:read')
-      const { after, before, limit: _limit, cursor: _cursor, ...filter } = query
+      const { after, before, view, limit: _limit, cursor: _cursor, ...filter } = query
       const rows = await filterStore.listByFilter(
         db,
         mailboxId,
@@ -63,7 +62,9 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
         page,
         hasPartsIndex,
       )
-      return itemsPage(rows, page)
+      const { data, has_more, next_cursor } = pageOf(rows, page.limit)
+      const end = `],"has_more":${has_more},"next_cursor":${JSON.stringify(next_cursor)}}`
+      return new Written<ReplyOf<typeof contract.listMessages>>(['{"object":"list","data":[', ...(await writeItems(data, view)), end])
     },
 
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {
@@ -73,8 +74,12 @@ export function createMessageLists({ db, identities, attachments }: { db: Databa
       const marked = new Map(
         rows.map((row) => [row.id, { subject: searchStore.toMarked(row.subject_marked), text: searchStore.toMarked(row.text_marked) }]),
       )
-      const found = await itemsPage(rows, page)
-      return { ...found, data: found.data.map((item) => ({ ...item, highlights: marked.get(item.id) ?? { subject: null, text: null } })) }
+      const { data, ...envelope } = pageOf(rows, page.limit)
+      const hits = data.map(async (row) => ({
+        ...toItem(row, row.attachment_count === 0 ? [] : await attachments.show(row.id)),
+        highlights: marked.get(row.id) ?? { subject: null, text: null },
+      }))
+      return { ...envelope, data: await Promise.all(hits) }
     },
   }
 }

@@ -9,7 +9,7 @@ import { type Caller, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
-import { type Call, Later, Raw } from '../../../core/route.ts'
+import { type Call, Later, Raw, type Written } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -29,6 +29,7 @@ import { findJoined } from './thread-store.ts'
 import { createThreads, type Threads } from './threads.ts'
 import { lockMessage } from './trash-store.ts'
 import { isWanted } from './wait.ts'
+import { createItemWriter } from './written-items.ts'
 
 export { addToCounts } from './count-store.ts'
 export { answeredThreads, type Filed, type Filing, fileMessages, findThreads, type KnownThreads } from './filing.ts'
@@ -39,13 +40,13 @@ export { deleteUnusedRaw } from './raw-store.ts'
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
 export interface Messages extends Threads, MessageBatches {
   /** `GET /mail/messages`: newest first, over every mailbox that the key may see. */
-  listMail(caller: Caller, query: QueryOf<typeof contract.listMail>): Promise<ReplyOf<typeof contract.listMail>>
+  listMail(caller: Caller, query: QueryOf<typeof contract.listMail>): Promise<Written<ReplyOf<typeof contract.listMail>>>
   /** `GET …/messages`: one mailbox, filtered. */
   listMessages(
     caller: Caller,
     mailbox: string,
     query: QueryOf<typeof contract.listMessages>,
-  ): Promise<ReplyOf<typeof contract.listMessages>>
+  ): Promise<Written<ReplyOf<typeof contract.listMessages>>>
   /** `GET …/wait`: the next arriving message that passes the filters. */
   waitForMessage(
     caller: Caller,
@@ -134,7 +135,8 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
 
   const deletion = createMessageDeletion({ db, blobs, identities, attachments })
-  const threads = createThreads({ db, identities, attachments, deleteFromThread: deletion.deleteFromThread })
+  const writeItems = createItemWriter(db, attachments)
+  const threads = createThreads({ db, identities, writeItems, deleteFromThread: deletion.deleteFromThread })
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
   const show = async (row: MessageRow, recipients: RecipientRow[] = []) => ({
@@ -163,7 +165,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const { readRaw, readFile } = createRawFiles({ db, blobs, attachments, compose, findMessage: loadMessage })
 
   return {
-    ...createMessageLists({ db, identities, attachments }),
+    ...createMessageLists({ db, identities, attachments, writeItems }),
     ...deletion,
     ...threads,
     ...createMessageBatches({ db, attachments, setMessagesTrashed: threads.setMessagesTrashed }),
@@ -249,7 +251,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         { organizationId, mailboxIds: [mailboxId], threadId: thread.id },
         { limit: 1, cursor: null },
       )
-      return { threadId: thread.id, latest: latest ?? null }
+      return { threadId: thread.id, latest: latest ? await loadMessage(latest.id) : null }
     },
 
     async findForDelivery(id) {

@@ -1,4 +1,5 @@
 // The SQL that reads and changes stored messages and threads.
+import type { View } from '@callsign/contract/message-views'
 import type { MetadataChange } from '@callsign/contract/metadata'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
@@ -14,6 +15,26 @@ export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.di
 /** A message as `columns` reads it. The extracted text is null when it is a prefix of the text, with its length in characters. */
 export type StoredMessage<M extends MessageRow = MessageRow> = Omit<M, 'extracted_text'> &
   ({ extracted_text: string; extracted_characters: null } | { extracted_text: null; extracted_characters: number })
+
+/** A message of a list, and the version of its row. Every change of the row gives it another. */
+export type ListedMessage = { id: string; version: string }
+
+/** The transaction that wrote the row, and the time: a database that was restored may use the number of a transaction again. */
+const version = `m.xmin || ' ' || m.updated_at AS version`
+export const listedColumns = `m.id, ${version}`
+
+/** The columns that the summary of a message leaves out. */
+const bodyColumns = /\bm\.(text|html|extracted_text|extracted_characters|headers|reference_ids),\s/g
+
+/** Listed messages as they are now. The summary view does not read the bodies, headers and references. */
+export async function findListed(sql: Sql, ids: string[], view: View): Promise<(MessageRow & ListedMessage)[]> {
+  const { rows } = await sql.query<StoredMessage<MessageRow & ListedMessage>>({
+    name: `find-listed-${view}`,
+    text: `SELECT ${version}, ${view === 'full' ? columns : columns.replace(bodyColumns, '')} FROM messages m WHERE m.id = ANY($1)`,
+    values: [ids],
+  })
+  return view === 'full' ? toRows(rows) : (rows as unknown as (MessageRow & ListedMessage)[])
+}
 
 /** Restores the extracted text of messages. Cut here, because PostgreSQL takes six times as long for a list when it counts the characters. */
 export const toRows = <M extends MessageRow>(stored: StoredMessage<M>[]): M[] =>
@@ -87,33 +108,33 @@ export type ListScope = {
 }
 
 /** Newest first, without quarantined messages. Each scope has its own statement, because each has its own index. */
-export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<MessageRow[]> {
+export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<ListedMessage[]> {
   const { direction } = scope
   // A literal, because the planner does not match a parameter to a partial index.
   const isWanted = direction === undefined ? '' : `AND m.direction = '${direction === 'outbound' ? 'outbound' : 'inbound'}' `
   const after = `${isWanted}AND m.id < ${before('$2')} AND NOT m.is_hidden ORDER BY m.id DESC LIMIT $3`
   const nameOf = (name: string) => (direction === undefined ? name : `${name}-${direction}`)
   const { rows } = scope.threadId
-    ? await sql.query<StoredMessage>({
+    ? await sql.query<ListedMessage>({
         name: nameOf('list-by-thread'),
-        text: `SELECT ${columns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4 AND ($5::text[] IS NULL OR m.mailbox_id = ANY($5)) ${after}`,
+        text: `SELECT ${listedColumns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4 AND ($5::text[] IS NULL OR m.mailbox_id = ANY($5)) ${after}`,
         values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxIds],
       })
     : scope.mailboxIds
-      ? await sql.query<StoredMessage>({
+      ? await sql.query<ListedMessage>({
           name: nameOf('list-by-mailboxes'),
           // One index scan per mailbox, so that the cost does not grow with the messages of a mailbox.
           text: `SELECT m.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (
-              SELECT ${columns} FROM messages m WHERE m.mailbox_id = b.id AND m.organization_id = $4 ${after}) m
+              SELECT ${listedColumns} FROM messages m WHERE m.mailbox_id = b.id AND m.organization_id = $4 ${after}) m
             ORDER BY m.id DESC LIMIT $3`,
           values: [scope.mailboxIds, page.cursor, page.limit + 1, scope.organizationId],
         })
-      : await sql.query<StoredMessage>({
+      : await sql.query<ListedMessage>({
           name: nameOf('list-by-organization'),
-          text: `SELECT ${columns} FROM messages m WHERE m.organization_id = $1 ${after}`,
+          text: `SELECT ${listedColumns} FROM messages m WHERE m.organization_id = $1 ${after}`,
           values: [scope.organizationId, page.cursor, page.limit + 1],
         })
-  return toRows(rows)
+  return rows
 }
 
 /** The total of `listByScope`. Mailboxes and organizations have counters, and threads are counted. */

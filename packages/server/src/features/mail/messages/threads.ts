@@ -8,13 +8,11 @@ import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { changeMetadata, filterMark, metadataMarks } from '../../../core/metadata.ts'
 import { readPage } from '../../../core/page.ts'
-import type { Call } from '../../../core/route.ts'
+import { type Call, Written } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import type { Attachments } from '../attachments/operations.ts'
 import { addToCounts } from './count-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
-import { itemsWith } from './message-lists.ts'
 import * as referenceStore from './reference-store.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
@@ -22,6 +20,7 @@ import * as listStore from './thread-list-store.ts'
 import { type ThreadFacts, type ThreadRow, toThread } from './thread-model.ts'
 import * as threadStore from './thread-store.ts'
 import * as trashStore from './trash-store.ts'
+import type { WriteItems } from './written-items.ts'
 
 type Filters = Omit<QueryOf<typeof contract.listThreads>, 'after' | 'before'> & { after?: string; before?: string }
 
@@ -32,9 +31,9 @@ export interface Threads {
   /** `GET /threads`: every mailbox that the key may see. */
   listAllThreads(caller: Caller, query: QueryOf<typeof contract.listAllThreads>): Promise<ReplyOf<typeof contract.listAllThreads>>
   /** `GET …/threads/{thread_id}`: oldest first, the latest 100 messages. */
-  getThread(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getThread>>
+  getThread(caller: Caller, mailbox: string, id: string): Promise<Written<ReplyOf<typeof contract.getThread>>>
   /** `GET /threads/{thread_id}`. */
-  getThreadById(caller: Caller, id: string): Promise<ReplyOf<typeof contract.getThreadById>>
+  getThreadById(caller: Caller, id: string): Promise<Written<ReplyOf<typeof contract.getThreadById>>>
   /** A thread without its messages, for bodies of events. Null when it was deleted. */
   describeThread(organizationId: string, id: string): Promise<Static<typeof contract.Thread> | null>
   /** `PATCH /threads/{thread_id}`: folder, labels, metadata and read state. */
@@ -56,7 +55,7 @@ export interface Threads {
 type Parts = {
   db: Database
   identities: Identities
-  attachments: Attachments
+  writeItems: WriteItems
   deleteFromThread: ReturnType<typeof createMessageDeletion>['deleteFromThread']
 }
 
@@ -67,9 +66,7 @@ const searchRounds = 4
 /** Hits of one mailbox that a stretch has. */
 const hitsPerRound = 200
 
-export function createThreads({ db, identities, attachments, deleteFromThread }: Parts): Threads {
-  const showItems = itemsWith(attachments)
-
+export function createThreads({ db, identities, writeItems, deleteFromThread }: Parts): Threads {
   const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
     organizationId,
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
@@ -126,8 +123,8 @@ export function createThreads({ db, identities, attachments, deleteFromThread }:
     const rows = isTrashed(thread)
       ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
       : await store.listByScope(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
-    const [[view], messages] = await Promise.all([showThreads(db, [thread]), showItems(rows.toReversed())])
-    return { ...(view as ShownThread), messages }
+    const [[shown], items] = await Promise.all([showThreads(db, [thread]), writeItems(rows.toReversed())])
+    return new Written<ReplyOf<typeof contract.getThread>>([`${JSON.stringify(shown).slice(0, -1)},"messages":[`, ...items, ']}'])
   }
 
   async function requireLocked(tx: Tx, caller: Caller, id: string): Promise<trashStore.LockedThread> {

@@ -2,8 +2,8 @@
 
 import type { MessageStatus } from '@callsign/contract/message-delivery'
 import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
-import type { MessageRow, StoredFolder } from './model.ts'
-import { type ChangeScope, columns, type StoredMessage, toRows } from './store.ts'
+import type { StoredFolder } from './model.ts'
+import { type ChangeScope, type ListedMessage, listedColumns } from './store.ts'
 import { currentThread } from './thread-store.ts'
 
 /** A thread, locked until the transaction ends. */
@@ -183,13 +183,13 @@ export async function setThreadLabels(
 }
 
 /** The newest messages of a thread in the trash. */
-export async function listTrashed(sql: Sql, threadId: string, limit: number): Promise<MessageRow[]> {
-  const { rows } = await sql.query<StoredMessage>({
+export async function listTrashed(sql: Sql, threadId: string, limit: number): Promise<ListedMessage[]> {
+  const { rows } = await sql.query<ListedMessage>({
     name: 'list-trashed',
-    text: `SELECT ${columns} FROM messages m WHERE m.thread_id = $1 AND m.is_hidden AND m.trashed_at IS NOT NULL ORDER BY m.id DESC LIMIT $2`,
+    text: `SELECT ${listedColumns} FROM messages m WHERE m.thread_id = $1 AND m.is_hidden AND m.trashed_at IS NOT NULL ORDER BY m.id DESC LIMIT $2`,
     values: [threadId, limit],
   })
-  return toRows(rows)
+  return rows
 }
 
 /** A message whose time in the trash is over. */

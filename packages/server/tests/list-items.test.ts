@@ -1,0 +1,99 @@
+// Items of lists are cached as JSON: every change of a message shows in the next list, and the summary view leaves out the bodies.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
+
+let harness: Harness
+let messageId: string
+let threadId: string
+const text = `Grüße aus 東京. ${'Long. '.repeat(300)}`.trim()
+beforeAll(async () => {
+  harness = await startHarness()
+  await harness.createAgent('ann')
+  await harness.deliver({
+    from: 'Eve <eve@example.org>',
+    to: 'ann@agents.localhost',
+    subject: 'Listed',
+    text,
+    attachments: [{ filename: 'a.txt', content: 'File' }],
+  })
+  ;({ id: messageId, thread_id: threadId } = await harness.waitForMail('ann', 'Listed'))
+})
+afterAll(() => harness?.stop())
+
+const get = (path: string): Promise<Json> => harness.expectApi(200, 'GET', path)
+/** The message as each list shows it, twice, so that the second answer comes from the cache. */
+async function listed(query = ''): Promise<Json[]> {
+  const items: Json[] = []
+  for (let i = 0; i < 2; i++) {
+    const [mail, mailbox, thread] = await Promise.all([
+      get(`/mail/messages?limit=5${query}`),
+      get(`/mailboxes/ann/messages?limit=5${query}`),
+      get(`/threads/${threadId}`),
+    ])
+    items.push(...[...mail.messages, ...mailbox.data, ...(query === '' ? thread.messages : [])].filter(({ id }) => id === messageId))
+  }
+  return items
+}
+/** The fields of an item that a message has too. The message shows the bare address of its author, and links are signed again. */
+const comparable = ({ from: _from, attachments, ...item }: Json): Json => ({
+  ...item,
+  attachments: attachments.map(({ url: _url, ...file }: Json) => file),
+})
+async function expectShown(): Promise<void> {
+  const { authentication: _a, raw_url: _r, delivery: _d, ...message } = await harness.getMessage('ann', messageId)
+  const items = await listed()
+  expect(items).toHaveLength(6)
+  for (const item of items) expect(comparable(item)).toEqual(comparable(message))
+}
+
+describe('items of lists', () => {
+  test('are the message, from both lists and its thread', async () => {
+    await expectShown()
+    expect((await listed())[0]).toMatchObject({ from: 'Eve <eve@example.org>', text })
+  })
+
+  test('show every change at once', async () => {
+    const path = `/mailboxes/ann/messages/${messageId}`
+    for (const change of [
+      { is_read: true },
+      { is_read: false, is_starred: true },
+      { add_labels: ['a'] },
+      { metadata: { k: 'ü' } },
+      { tags: [] },
+    ]) {
+      await harness.expectApi(200, 'PATCH', path, { body: change })
+      await expectShown()
+    }
+    await harness.expectApi(200, 'POST', `${path}/trash`)
+    expect((await get('/mail/messages')).messages).toEqual([])
+    await harness.expectApi(200, 'POST', `${path}/restore`)
+    await expectShown()
+  })
+
+  test('have links that work, and that are signed for each answer', async () => {
+    for (const item of await listed()) {
+      const answer = await fetch(item.attachments[0].url)
+      expect([answer.status, await answer.text()]).toEqual([200, 'File'])
+    }
+  })
+
+  test('show the status of a sent message as it changes', async () => {
+    const { id } = await harness.send('ann', 'x@example.com', { subject: 'Out' })
+    const statusListed = async () => (await get('/mail/messages?limit=1')).messages.map((one: Json) => [one.id, one.status])
+    await statusListed()
+    await harness.waitForStatus('ann', id, 'sent')
+    expect(await statusListed()).toEqual([[id, 'sent']])
+    await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
+    expect((await get('/mail/messages?limit=1')).messages[0].id).toBe(messageId)
+  })
+
+  test('in the summary view lack the bodies, headers and references, and nothing else', async () => {
+    const [full] = await listed()
+    const { text: _t, html: _h, extracted_text: _e, headers: _s, references: _r, ...rest } = full as Json
+    const items = await listed('&view=summary')
+    expect(items).toHaveLength(4)
+    for (const item of items) expect(comparable({ ...item, from: '' })).toEqual(comparable({ ...rest, from: '' }))
+    const { status, body } = await harness.api('GET', '/mail/messages?view=short')
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining('view')])
+  })
+})
