@@ -4,7 +4,7 @@ import { createDatabase } from './harness/database.ts'
 import { startDatabaseSwitch } from './harness/database-switch.ts'
 import { startHarness } from './harness/start.ts'
 
-test('a message is accepted once when the answer to its COMMIT is lost', async () => {
+async function startBehindSwitch() {
   const database = await createDatabase()
   onTestFinished(database.drop)
   const [, user, name, host, port] = /^postgres:\/\/([^@]*)@\/([^?]*)\?host=([^&]*)&port=(\d+)$/.exec(database.url) ?? []
@@ -13,6 +13,26 @@ test('a message is accepted once when the answer to its COMMIT is lost', async (
   const harness = await startHarness({ CALLSIGN_DATABASE_URL: `postgres://${user}@127.0.0.1:${address.port}/${name}` })
   onTestFinished(() => harness.stop())
   await harness.expectApi(201, 'POST', '/identities', { body: { agent_handle: 'anna' } })
+  return { harness, address }
+}
+
+test('messages that are sent together are not sent again when the answer to their COMMIT is lost', async () => {
+  const { harness, address } = await startBehindSwitch()
+  const subjects = Array.from({ length: 12 }, (_, index) => `number ${String.fromCharCode(97 + index)}`)
+  const send = (subject: string) =>
+    harness.api('POST', '/mail/send', { body: { agent: 'anna', to: ['bob@example.net'], subject, text: 'hello' } })
+  address.loseCommitOf('number f')
+  const answers = await Promise.all(subjects.map(send))
+  const statusOf = new Map(subjects.map((subject, index) => [subject, answers[index]?.status]))
+  expect(statusOf.get('number f')).toBe(503)
+  const { messages } = await harness.expectApi(200, 'GET', '/mail/messages?agent=anna&limit=100')
+  const stored = messages.map(({ subject }: { subject: string }) => subject)
+  expect(stored.toSorted()).toEqual([...new Set(stored)].toSorted())
+  for (const [subject, status] of statusOf) if (status === 201) expect(stored).toContain(subject)
+})
+
+test('a message is accepted once when the answer to its COMMIT is lost', async () => {
+  const { harness, address } = await startBehindSwitch()
   // Without a Message-ID, a repeated message cannot be recognized.
   const raw = 'From: bob@example.com\r\nTo: anna@agents.localhost\r\nSubject: once\r\n\r\nhello\r\n'
   address.loseCommitOf('bob@example.com')

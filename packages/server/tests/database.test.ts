@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLog } from '../src/core/log.ts'
-import { type Database, DatabaseUnavailable, type Tx } from '../src/core/sql.ts'
+import { type Database, DatabaseUnavailable, TryAgain, type Tx } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { migrate } from '../src/edges/postgres/migrate.ts'
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
@@ -228,6 +228,89 @@ test('a COMMIT whose answer is lost is reported as unknown and not tried again',
   })
   await expect(lost).rejects.toMatchObject({ name: 'DatabaseUnavailable', isOutcomeUnknown: true })
   expect(tries).toBe(1)
+})
+
+describe('COMMIT behind the last statements', () => {
+  test('commits them, and runs the hints after it', async () => {
+    const database = await openEmpty()
+    await makeCounters(database)
+    const hints: number[] = []
+    const done = await database.transact(async (tx) => {
+      await add(tx, 1)
+      tx.afterCommit(() => hints.push(1))
+      const last = [add(tx, 1), add(tx, 2)]
+      tx.commitBehind()
+      await expect(add(tx, 1)).rejects.toThrow('after its transaction had ended')
+      await Promise.all(last)
+      tx.afterCommit(() => hints.push(2))
+      return 'done'
+    })
+    expect([done, hints, await readValue(database, 1), await readValue(database, 2)]).toEqual(['done', [1, 2], 2, 1])
+  })
+
+  test('opens and ends a transaction of one statement', async () => {
+    const database = await openEmpty()
+    await makeCounters(database)
+    await database.transact((tx) => {
+      const only = add(tx, 1)
+      tx.commitBehind()
+      return only
+    })
+    expect(await readValue(database, 1)).toBe(1)
+  })
+
+  test('a statement that fails rolls back, with its own error', async () => {
+    const database = await openEmpty()
+    await makeCounters(database)
+    const failed = database.transact(async (tx) => {
+      const all = [add(tx, 1), tx.query({ text: 'INSERT INTO counters VALUES ($1, 0)', values: [1] }), add(tx, 2)]
+      tx.commitBehind()
+      await Promise.all(all)
+    })
+    await expect(failed).rejects.toMatchObject({ code: '23505', constraint: 'counters_pkey' })
+    expect([await readValue(database, 1), await readValue(database, 2)]).toEqual([0, 0])
+  })
+
+  test('a conflict is tried again from the start', async () => {
+    const database = await openEmpty()
+    await makeCounters(database)
+    let tries = 0
+    await database.transact(async (tx) => {
+      const all = [add(tx, 1), ...(++tries < 3 ? [tx.query({ text: `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$` })] : [])]
+      tx.commitBehind()
+      await Promise.all(all)
+    })
+    expect([tries, await readValue(database, 1)]).toEqual([3, 1])
+  })
+
+  test('an error of the work after the commit is not tried again, and says so', async () => {
+    const database = await openEmpty()
+    await makeCounters(database)
+    let tries = 0
+    const failed = database.transact(async (tx) => {
+      tries++
+      const last = add(tx, 1)
+      tx.commitBehind()
+      await last
+      throw new TryAgain('too late')
+    })
+    await expect(failed).rejects.toThrow('was committed, but its work failed')
+    expect([tries, await readValue(database, 1)]).toEqual([1, 1])
+  })
+
+  test('a connection that is lost leaves the outcome unknown', async () => {
+    const database = await openEmpty()
+    await makeCounters(database)
+    let tries = 0
+    const lost = database.transact(async (tx) => {
+      tries++
+      const last = [add(tx, 1), tx.query({ text: 'SELECT pg_terminate_backend(pg_backend_pid()), $1::int', values: [1] })]
+      tx.commitBehind()
+      await Promise.all(last)
+    })
+    await expect(lost).rejects.toMatchObject({ name: 'DatabaseUnavailable', isOutcomeUnknown: true })
+    expect(tries).toBe(1)
+  })
 })
 
 test('a server that is not there is unavailable', async () => {

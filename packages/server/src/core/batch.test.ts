@@ -154,6 +154,19 @@ test('a single item that fails is not run again', async () => {
   expect(groups).toEqual([[1]])
 })
 
+test('after a final error no item of the group runs again', async () => {
+  const groups: number[][] = []
+  const together = groupCommit(
+    async (items: number[]) => {
+      groups.push(items)
+      throw new Error('lost')
+    },
+    { groupMax: 10, inFlightMax: 1, isFinal: (error) => (error as Error).message === 'lost' },
+  )
+  const all = await Promise.allSettled([together(1), together(2)])
+  expect([groups, all.map(({ status }) => status)]).toEqual([[[1, 2]], ['rejected', 'rejected']])
+})
+
 test('as many groups as allowed start at once, each in its own iteration', async () => {
   const { groups, together, end } = startGroups({ groupMax: 1, inFlightMax: 2 })
   const done = [together(1), together(2), together(3), together(4)]

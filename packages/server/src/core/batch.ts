@@ -72,14 +72,21 @@ const besideAfterMs = 100
  * pays off where a group is expensive and an item is cheap.
  * With `gatherMs`, the group after a finished one starts when as many items have arrived as that one had, or after `gatherMs`. Callers
  * often return at once, and without this wait they would split into two alternating halves.
- * When a group fails, each of its items runs alone, so that one bad item does not fail the others.
+ * When a group fails, each of its items runs alone, so that one bad item does not fail the others. `isFinal` names errors after which no
+ * item may run again.
  */
 export function groupCommit<T, R>(work: (items: T[]) => Promise<R[]>, options: GroupOptions): (item: T) => Promise<R> {
   const groups = new Groups(work, options)
   return (item) => new Promise((resolve, reject) => groups.add({ item, resolve, reject }))
 }
 
-type GroupOptions = { groupMax: number; inFlightMax: number; besideFrom?: number; gatherMs?: number }
+type GroupOptions = {
+  groupMax: number
+  inFlightMax: number
+  besideFrom?: number
+  gatherMs?: number
+  isFinal?: (error: unknown) => boolean
+}
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
 
 class Groups<T, R> {
@@ -94,7 +101,7 @@ class Groups<T, R> {
 
   constructor(work: (items: T[]) => Promise<R[]>, options: GroupOptions) {
     this.#work = work
-    this.#options = { besideFrom: 1, gatherMs: 0, ...options }
+    this.#options = { besideFrom: 1, gatherMs: 0, isFinal: () => false, ...options }
   }
 
   add(one: Waiting<T, R>): void {
@@ -133,8 +140,7 @@ class Groups<T, R> {
         one.resolve(results[index] as R)
       })
     } catch (error) {
-      const [first, ...others] = group
-      if (others.length === 0) first?.reject(error)
+      if (group.length === 1 || this.#options.isFinal(error)) for (const one of group) one.reject(error)
       else await Promise.all(group.map((one) => this.#runAlone(one)))
     } finally {
       this.#inFlight--

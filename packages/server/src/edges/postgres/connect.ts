@@ -102,6 +102,7 @@ async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Lo
   const hints: (() => void)[] = []
   let state: 'fresh' | 'open' | 'over' = 'fresh'
   let broken = false
+  let committing: Promise<void> | null = null
   // Statements may be sent together. When one fails, those after it fail too, and their errors may arrive first.
   let cause: unknown
   const run = async <R>(given: Statement): Promise<Rows<R>> => {
@@ -121,16 +122,18 @@ async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Lo
     }
   }
   try {
-    const result = await work({ query: run, afterCommit: (hint) => void hints.push(hint) })
+    const result = await work({ query: run, afterCommit: (hint) => void hints.push(hint), commitBehind })
     const began = isOpen()
     state = 'over'
-    if (began) await commit(client)
+    if (began) committing = commit(client)
+    await committing
     for (const hint of hints) runHint(hint, log)
     return result
   } catch (error) {
     const began = isOpen()
     state = 'over'
     broken ||= isAway(error)
+    if (committing) throw await afterCommitting(committing, error, cause)
     if (began && !broken) await client.query('ROLLBACK').catch(() => (broken = true))
     throw isFollowUp(error) ? translate(cause) : error
   } finally {
@@ -140,6 +143,24 @@ async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Lo
   function isOpen(): boolean {
     return state === 'open'
   }
+
+  function commitBehind(): void {
+    if (!isOpen()) throw new Error('The transaction has to be open before it can be committed.')
+    state = 'over'
+    committing = commit(client)
+    committing.catch(() => {})
+  }
+}
+
+/** The error of work that failed after COMMIT was sent. */
+async function afterCommitting(committing: Promise<void>, error: unknown, cause: unknown): Promise<unknown> {
+  const failure = await committing.then(
+    () => null,
+    (one: unknown) => one,
+  )
+  if (failure === error || isAway(failure)) return failure
+  if (failure === null) return new Error('The transaction was committed, but its work failed afterwards.', { cause: error })
+  return isFollowUp(error) ? translate(cause) : error
 }
 
 async function commit(client: pg.PoolClient): Promise<void> {

@@ -39,22 +39,46 @@ const shownFields = [
   )
   .join(', ')
 
+const insertThreadsText = `INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound,
+  unread_count, folder, participants)
+  SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at, has_outbound,
+  unread, CASE WHEN has_outbound AND NOT has_inbound THEN 'sent' ELSE 'inbox' END, string_to_array(participants, E'\\n')
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::timestamptz[], $9::boolean[],
+  $10::int[], $11::boolean[], $12::text[])
+  AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, has_outbound, unread, has_inbound, participants)`
+
+const threadValuesOf = (threads: NewThread[]): unknown[] => {
+  const sorted = threads.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return [
+    sorted.map((t) => t.id),
+    sorted.map((t) => t.organizationId),
+    sorted.map((t) => t.mailboxId),
+    sorted.map((t) => t.subject),
+    sorted.map((t) => t.snippet),
+    sorted.map((t) => t.count),
+    sorted.map((t) => t.lastMessageId),
+    sorted.map((t) => t.at),
+    sorted.map((t) => t.hasOutbound),
+    sorted.map((t) => t.unread),
+    sorted.map((t) => t.hasInbound),
+    sorted.map((t) => t.participants.join('\n')),
+  ]
+}
+
+/** Inserts threads with new ids. Violates the foreign key when the mailbox is deleted. */
+export async function insertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
+  await tx.query({ name: 'insert-threads', text: insertThreadsText, values: threadValuesOf(threads) })
+}
+
 /**
  * Inserts or updates threads. Violates the foreign key when the mailbox is deleted. Throws `TryAgain` when a thread was joined into another
  * since it was looked up.
  */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
-  const sorted = threads.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const { rows } = await tx.query<{ count: number }>({
     name: 'upsert-threads',
     text: `WITH filed AS (
-        INSERT INTO threads AS t (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_id, last_message_at, created_at, has_outbound,
-          unread_count, folder, participants)
-        SELECT id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, at, has_outbound,
-          unread, CASE WHEN has_outbound AND NOT has_inbound THEN 'sent' ELSE 'inbox' END, string_to_array(participants, E'\\n')
-        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::timestamptz[], $9::boolean[],
-            $10::int[], $11::boolean[], $12::text[])
-          AS n (id, organization_id, mailbox_id, subject, snippet, count, last_message_id, at, has_outbound, unread, has_inbound, participants)
+        ${insertThreadsText}
         ON CONFLICT (id) DO UPDATE SET message_count = t.message_count + excluded.message_count,
           unread_count = t.unread_count + excluded.unread_count,
           has_outbound = t.has_outbound OR excluded.has_outbound,
@@ -66,20 +90,7 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
         RETURNING t.id, t.last_message_id),
       marked AS (UPDATE thread_marks l SET last_message_id = filed.last_message_id FROM filed WHERE l.thread_id = filed.id)
       SELECT count(*) AS count FROM filed`,
-    values: [
-      sorted.map((t) => t.id),
-      sorted.map((t) => t.organizationId),
-      sorted.map((t) => t.mailboxId),
-      sorted.map((t) => t.subject),
-      sorted.map((t) => t.snippet),
-      sorted.map((t) => t.count),
-      sorted.map((t) => t.lastMessageId),
-      sorted.map((t) => t.at),
-      sorted.map((t) => t.hasOutbound),
-      sorted.map((t) => t.unread),
-      sorted.map((t) => t.hasInbound),
-      sorted.map((t) => t.participants.join('\n')),
-    ],
+    values: threadValuesOf(threads),
   })
   // The retry finds the references in the joined thread.
   if (rows[0]?.count !== threads.length) throw new TryAgain('a thread has become part of another one')

@@ -56,14 +56,15 @@ export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
 
 /**
  * Files messages in order, after their raw bytes, and returns results in the same order. `known` is the result of `findThreads` in this
- * transaction. `beside` writes further rows, given the filed messages, in the same round trip.
+ * transaction. `beside` writes further rows, given the filed messages, in the same round trip. `isChecked` if the result of no statement
+ * before can make the transaction start again.
  */
 export async function fileMessages(
   tx: Tx,
   filings: Filing[],
   known: KnownThreads,
   raws: store.NewRaw[],
-  beside: (filed: Filed[]) => Promise<void> = async () => {},
+  beside: (filed: Filed[], isChecked: boolean) => Promise<void> = async () => {},
 ): Promise<Filed[]> {
   const [duplicates, currentThreads] = await Promise.all([findDuplicates(tx, filings, known), findCurrentThreads(tx, filings)])
   // Copies within a batch are recognised by content, because none of them is in the database yet.
@@ -89,7 +90,7 @@ export async function fileMessages(
         ? { messageId: one.filing.message.id, threadId: threadOf(one.place.threadId), isDuplicate: false }
         : { messageId: one.duplicate.messageId, threadId: threadOf(one.duplicate.threadId), isDuplicate: true },
   )
-  await write(tx, fresh, raws, () => beside(filed))
+  await write(tx, fresh, raws, (isChecked) => beside(filed, isChecked))
   return filed
 }
 
@@ -143,8 +144,12 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
   )
 }
 
-async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () => Promise<void>): Promise<void> {
-  if (placed.length === 0) return beside()
+/** Outgoing messages that start threads. Their threads and their Message-IDs are new, so no other transaction has them. */
+const startThreads = (placed: Placed[]): boolean => placed.every(({ filing, place }) => place.isNew && 'known' in filing.thread)
+
+async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: (isChecked: boolean) => Promise<void>): Promise<void> {
+  if (placed.length === 0) return beside(false)
+  const isNew = startThreads(placed)
   const vectors = await toSearchVectors(
     store.parserOf(tx),
     placed.map(({ filing }) => searchText(filing.message)),
@@ -160,8 +165,8 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
   const used = new Set(rows.map((row) => row.raw_id))
   // In the order of the foreign keys, pipelined into one round trip.
   const [, hasReferences] = await Promise.all([
-    store.upsertThreads(tx, threadsOf(rows)),
-    referenceStore.insertReferences(tx, referencesOf(placed)),
+    isNew ? store.insertThreads(tx, threadsOf(rows)) : store.upsertThreads(tx, threadsOf(rows)),
+    isNew ? referenceStore.insertNewReferences(tx, referencesOf(placed)) : referenceStore.insertReferences(tx, referencesOf(placed)),
     store.insertRaw(
       tx,
       raws.filter((raw) => used.has(raw.id)),
@@ -186,7 +191,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
       tx,
       placed.map(({ filing: { message, owner } }) => countedOf(message, owner, message.status, message.created_at)),
     ),
-    beside(),
+    beside(isNew),
   ])
   if (!hasReferences) throw new TryAgain(sharedReference)
 }

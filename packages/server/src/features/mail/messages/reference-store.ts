@@ -1,5 +1,5 @@
 // The SQL of Message-IDs that a mailbox has seen, and of the threads that own them.
-import type { Sql, Tx } from '../../../core/sql.ts'
+import { isUniqueViolation, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import type { KnownReferences } from './threading.ts'
 
 /** The threads and messages that these references belong to, one map a mailbox. */
@@ -37,6 +37,27 @@ export async function findReferences(
 /** `isQuarantined`: only a quarantined message has this id. A message that is let in takes the reference over. */
 export type NewReference = { mailboxId: string; reference: string; threadId: string; messageId: string | null; isQuarantined: boolean }
 
+const insertText = `INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id, is_quarantined)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])`
+
+const valuesOf = (references: NewReference[]): unknown[] => [
+  references.map((r) => r.mailboxId),
+  references.map((r) => r.reference),
+  references.map((r) => r.threadId),
+  references.map((r) => r.messageId),
+  references.map((r) => r.isQuarantined),
+]
+
+/** Records references that no other transaction can have. Throws `TryAgain` should one be known. */
+export async function insertNewReferences(tx: Tx, references: NewReference[]): Promise<boolean> {
+  try {
+    await tx.query({ name: 'insert-new-references', text: insertText, values: valuesOf(references) })
+    return true
+  } catch (error) {
+    throw isUniqueViolation(error, 'thread_references_pkey') ? new TryAgain('a new reference is known') : error
+  }
+}
+
 /**
  * Records references, first come first served. Returns false when another transaction gave one of them to another thread in the meantime:
  * the caller rolls back and places its messages again.
@@ -47,20 +68,13 @@ export async function insertReferences(tx: Tx, references: NewReference[]): Prom
   const sorted = references.toSorted((a, b) => (a.mailboxId + a.reference < b.mailboxId + b.reference ? -1 : 1))
   const { rows } = await tx.query<{ mailbox_id: string; reference: string; thread_id: string }>({
     name: 'insert-references',
-    text: `INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id, is_quarantined)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])
+    text: `${insertText}
       ON CONFLICT (mailbox_id, reference) DO UPDATE SET is_quarantined = r.is_quarantined AND excluded.is_quarantined,
         thread_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.thread_id ELSE r.thread_id END,
         message_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.message_id
           WHEN excluded.is_quarantined THEN r.message_id ELSE coalesce(r.message_id, excluded.message_id) END
       RETURNING mailbox_id, reference, thread_id`,
-    values: [
-      sorted.map((r) => r.mailboxId),
-      sorted.map((r) => r.reference),
-      sorted.map((r) => r.threadId),
-      sorted.map((r) => r.messageId),
-      sorted.map((r) => r.isQuarantined),
-    ],
+    values: valuesOf(sorted),
   })
   const owners = new Map(rows.map((row) => [`${row.mailbox_id} ${row.reference}`, row.thread_id]))
   return references.every(

@@ -6,7 +6,7 @@ import { nowMs } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
@@ -97,8 +97,8 @@ export function createOutgoingQueue(parts: Parts) {
       sql,
     )
 
-  /** Files messages as queued, with their jobs, in the caller's transaction. */
-  async function queueAll(tx: Tx, messages: Addressed[]): Promise<Queued[]> {
+  /** Files messages as queued, with their jobs, in the caller's transaction. `isWhole` if the transaction has no other work. */
+  async function queueAll(tx: Tx, messages: Addressed[], isWhole = false): Promise<Queued[]> {
     const counted = messages.map(toCounted)
     for (const message of counted) checkRecipientsPerMessage(message, limitDefaults)
     const [guardrails, inspections] = await Promise.all([judge(tx, messages), inspectAll(tx, messages)])
@@ -112,15 +112,14 @@ export function createOutgoingQueue(parts: Parts) {
       })),
     )
     const known = await findThreads(tx, filings)
-    const [filed] = await Promise.all([
-      fileMessages(tx, filings, known, []),
-      enqueue(
-        tx,
-        filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id })),
-      ),
-    ])
-    // Last, because other senders of the same subjects wait from here to the commit.
     const charges = chargesOf(counted, limitDefaults)
+    const filed = await fileMessages(tx, filings, known, [], async (_, isChecked) => {
+      const jobs = filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id }))
+      const enqueued = enqueue(tx, jobs)
+      if (isWhole && isChecked && charges.length === 0) tx.commitBehind()
+      await enqueued
+    })
+    // Last, because other senders of the same subjects wait from here to the commit.
     if (charges.length > 0) checkCounts(await limitStore.count(tx, charges), nowMs())
     tx.afterCommit(() => {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
@@ -135,11 +134,13 @@ export function createOutgoingQueue(parts: Parts) {
   const queueOne = async (tx: Tx, message: Addressed): Promise<Queued> => (await queueAll(tx, [message]))[0] as Queued
   const queueMessage = (tx: Tx, owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Queued> => queueOne(tx, { owner, outgoing })
 
-  const queueTogether = groupCommit((messages: Addressed[]) => transact((tx) => queueAll(tx, messages)), {
+  const queueTogether = groupCommit((messages: Addressed[]) => transact((tx) => queueAll(tx, messages, true)), {
     groupMax: 16,
     inFlightMax: 2,
     besideFrom: 16,
     gatherMs: 5,
+    // Messages that may have been committed are not sent again.
+    isFinal: (error) => error instanceof DatabaseUnavailable && error.isOutcomeUnknown,
   })
 
   /**
