@@ -1,9 +1,11 @@
-// Prints the generated files: docs/configuration.md from the settings tables, docs/cli.md from the command table, and the Python client from the API.
-import { writeFileSync } from 'node:fs'
+// Prints the generated files: docs/configuration.md from the settings tables, docs/cli.md from the command table, the table in docs/monitoring.md from
+// the metrics, and the Python client from the API.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commands } from '../packages/cli/src/command-table.ts'
 import { commandPage } from '../packages/cli/src/help.ts'
 import { configurationTables } from '../packages/server/src/config/settings.ts'
+import { listMetrics } from '../packages/server/src/wiring/metrics-table.ts'
 import { writePythonFiles } from './python.ts'
 
 /** The text of docs/configuration.md. A test compares it with the file. */
@@ -19,9 +21,19 @@ ${configurationTables()}
 /** The text of docs/cli.md. A test compares it with the file. */
 export const cliPage = (): string => commandPage(commands)
 
+const folder = join(import.meta.dirname, '..', 'docs')
+const metricsHeading = '\n## Metrics\n'
+
+/** The text of docs/monitoring.md: the text of the file up to its last section, and the table. A test compares it with the file. */
+export function monitoringPage(): string {
+  const [text] = readFileSync(join(folder, 'monitoring.md'), 'utf8').split(metricsHeading)
+  const rows = listMetrics().map(({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`)
+  return `${text}${metricsHeading}\n${['| name | type | labels | meaning |', '|---|---|---|---|', ...rows].join('\n')}\n`
+}
+
 if (import.meta.main) {
-  const folder = join(import.meta.dirname, '..', 'docs')
   writeFileSync(join(folder, 'configuration.md'), configurationPage())
   writeFileSync(join(folder, 'cli.md'), cliPage())
+  writeFileSync(join(folder, 'monitoring.md'), monitoringPage())
   writePythonFiles()
 }

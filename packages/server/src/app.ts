@@ -3,15 +3,15 @@ import type { Config } from './config/settings.ts'
 import { type BusinessEvents, createBusinessEvents } from './core/business-events.ts'
 import { inMs } from './core/clock.ts'
 import type { Log } from './core/log.ts'
+import type { Replays } from './core/replay.ts'
 import type { Database } from './core/sql.ts'
 import { keptMs } from './edges/api/idempotency.ts'
-import { createHttpServer, type HttpServer, type Pages } from './edges/api/server.ts'
+import type { HttpServer } from './edges/api/server.ts'
 import { type FreeSpace, watchFreeSpace } from './edges/blobs/free-space.ts'
-import { createUnavailableHandler } from './edges/gateway/unavailable-handler.ts'
-import { createWorker, type Worker } from './edges/jobs/runner.ts'
+import { createWorker, type OnJobFailure } from './edges/jobs/runner.ts'
 import { startScheduledTasks } from './edges/jobs/scheduled-tasks.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
-import { createMetricsListener, type MetricsListener } from './edges/metrics/listener.ts'
+import type { MetricsListener } from './edges/metrics/listener.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
 import type { SmtpServer } from './edges/smtp/server/listener.ts'
@@ -20,16 +20,13 @@ import { type OnStep, openDatabase, type StoredDatabase } from './host/database.
 import { checkBootstrapKey, ensureFirstKey, type FirstStart, organizationName } from './host/first-start.ts'
 import { requireFolder } from './host/folder.ts'
 import { findProblems } from './host/server-findings.ts'
-import { createApprovalPages } from './wiring/approvals.ts'
-import { createCompatPages } from './wiring/compat.ts'
-import { createPages } from './wiring/console.ts'
-import { createHttps } from './wiring/https.ts'
-import { createMcpPages } from './wiring/mcp.ts'
-import { createOAuthPages } from './wiring/oauth.ts'
-import { type Running, sealingOf, version } from './wiring/parts.ts'
+import { createHttp } from './wiring/http.ts'
+import { createMetrics } from './wiring/metrics.ts'
+import { type Running, sealingOf } from './wiring/parts.ts'
 import { createServerParts, type ServerParts } from './wiring/server.ts'
 import { createSmtp, smtpOptions } from './wiring/smtp.ts'
 import { createSubmission } from './wiring/submission.ts'
+import { type TlsListener, tlsListeners } from './wiring/tls-listeners.ts'
 
 /** A running server. */
 export type App = {
@@ -90,14 +87,30 @@ async function startOn(database: StoredDatabase, config: Config, log: Log): Prom
   await parts.dkim.ensureMailDomainKeys()
 
   const replays = createReplays(db, sealingOf(keyring.subkey('idempotency-answers')))
-  const background = await startBackground({ config, db, log, parts, replays, running })
+  const background = await startBackground({ config, db, log, parts, replays, running, businessEvents })
   try {
     const space = await watchFreeSpace(foldersOf(config))
-    const smtp = createSmtp(config, log, parts, space)
-    const submission = createSubmission({ config, parts, log, smtp: smtpOptions(config, parts.certificates, space) })
-    const http = createHttp({ config, db, log, parts, replays, businessEvents, worker: background.worker, running }, submission.pages)
-    const metrics = createMetrics(config, businessEvents)
-    return await listen({ database, config, log, parts, running, background, space, smtp, submission: submission.servers, http, metrics })
+    const smtp = createSmtp(config, log, parts, space, businessEvents)
+    const { servers: submission, pages } = createSubmission({
+      config,
+      parts,
+      log,
+      businessEvents,
+      smtp: smtpOptions(config, parts.certificates, space),
+    })
+    const { worker } = background
+    const problems = () => findProblems(config, running.publicUrl)
+    const http = createHttp({ config, db, log, parts, replays, businessEvents, worker, running, findProblems: problems }, pages)
+    const opening = { database, config, log, parts, running, background, space, smtp, submission, http, tlsListeners: [] }
+    const metrics = createMetrics({
+      config,
+      registry: businessEvents.registry,
+      db,
+      kinds: parts.handlers.map(({ kind }) => kind),
+      pending: () => pendingOf(opening),
+      tlsListeners: opening.tlsListeners,
+    })
+    return await listen({ ...opening, metrics })
   } catch (error) {
     // The worker would report each statement as an error once the database is closed.
     await background.stop(0)
@@ -117,11 +130,13 @@ type Listening = {
   submission: [string, SmtpServer][]
   http: HttpServer
   metrics: MetricsListener | null
+  /** Filled in by `listen`. */
+  tlsListeners: TlsListener[]
 }
 
 /** Opens every port, and then makes the first key. */
 async function listen(opening: Listening): Promise<App> {
-  const { database, config, log, parts, running, background, smtp, submission, http, metrics } = opening
+  const { database, config, log, parts, running, smtp, submission, http, metrics } = opening
   const listening: string[] = []
   const metricsPort = metrics ? await metrics.listen() : null
   if (metricsPort !== null) listening.push(`metrics ${config.metricsHost}:${metricsPort}`)
@@ -143,6 +158,9 @@ async function listen(opening: Listening): Promise<App> {
     submissionPorts.push(port)
     add(name, port)
   }
+  const [submissionPort = null, submissionsPort = null] = config.submissionPort === null ? [null, ...submissionPorts] : submissionPorts
+  const ports = { https: httpsPort, smtp: smtpPort, submission: submissionPort, submissions: submissionsPort, tunnels: tunnelHttpsPort }
+  opening.tlsListeners.push(...tlsListeners(config, ports))
   const first = await ensureFirstKey(database.db, parts.accounts, parts.keys, config.bootstrapApiKey)
   const consoleUrl = await consoleUrlOf(config, http.url, parts, first).catch((error: unknown) => {
     // The key of a first start is stored by now and has to be shown.
@@ -152,7 +170,7 @@ async function listen(opening: Listening): Promise<App> {
   http.open()
 
   return {
-    pending: () => pendingOf(parts, http, [smtp, ...submission.map(([, server]) => server)], background.worker),
+    pending: () => pendingOf(opening),
     organizationName,
     listening,
     publicUrl: http.url,
@@ -190,15 +208,12 @@ async function close({ database, config, parts, background, space, smtp, submiss
   clearTimeout(aborting)
 }
 
-const createMetrics = ({ metricsHost, metricsPort }: Config, { registry }: BusinessEvents): MetricsListener | null =>
-  metricsPort === null ? null : createMetricsListener({ host: metricsHost, port: metricsPort, registry })
-
 /** Work in flight by name. */
-const pendingOf = (parts: ServerParts, http: HttpServer, smtp: (SmtpServer | null)[], worker: Worker | null): Record<string, number> => ({
+const pendingOf = ({ parts, http, smtp, submission, background }: Omit<Listening, 'metrics'>): Record<string, number> => ({
   requests: http.inFlight(),
   'requests to tunnels': parts.gateway.inFlight,
-  'SMTP sessions': smtp.reduce((sum, server) => sum + (server?.connections() ?? 0), 0),
-  jobs: worker?.running() ?? 0,
+  'SMTP sessions': [smtp, ...submission.map(([, server]) => server)].reduce((sum, server) => sum + (server?.connections() ?? 0), 0),
+  jobs: background.worker?.running() ?? 0,
   'webhook deliveries': parts.deliverer.inFlight(),
 })
 
@@ -209,13 +224,22 @@ async function consoleUrlOf(config: Config, url: string, { console }: ServerPart
   return token ? linkUrl(url, token) : `${url}/console/`
 }
 
-type Starting = { config: Config; db: Database; log: Log; parts: ServerParts; replays: ReturnType<typeof createReplays> }
+type Starting = {
+  config: Config
+  db: Database
+  log: Log
+  parts: ServerParts
+  replays: Replays
+  running: Running
+  businessEvents: BusinessEvents
+}
 
 /** Starts the worker, the scheduled tasks and the deliverer of webhooks, in a process with the worker role. */
-async function startBackground({ config, db, log, parts, replays, running }: Starting & { running: Running }) {
+async function startBackground({ config, db, log, parts, replays, running, businessEvents }: Starting) {
   const queue = createQueue(db)
   const isWorker = config.roles.includes('worker')
-  const worker = isWorker ? createWorker({ queue, handlers: parts.handlers, log: log.child({ part: 'worker' }) }) : null
+  const onFailure: OnJobFailure = ({ id, kind }, reason) => businessEvents.jobFailed({ job_id: id, kind, reason })
+  const worker = isWorker ? createWorker({ queue, handlers: parts.handlers, log: log.child({ part: 'worker' }), onFailure }) : null
   const scheduledTasks = worker
     ? startScheduledTasks(
         [{ name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-keptMs)) }, ...parts.scheduledTasks],
@@ -233,56 +257,6 @@ async function startBackground({ config, db, log, parts, replays, running }: Sta
     await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), scheduledTasks?.stop()])
   }
   return { worker, stop }
-}
-
-type Serving = Starting & { running: Running; businessEvents: BusinessEvents; worker: { isClaiming: () => boolean } | null }
-
-function createHttp({ config, db, log, parts, replays, businessEvents, worker, running }: Serving, submissionPages: Pages[]) {
-  return createHttpServer({
-    host: config.host,
-    port: config.port,
-    version,
-    publicUrl: config.publicUrl,
-    routes: config.roles.includes('api') ? parts.routes : [],
-    authenticate: parts.console.authenticate,
-    authenticateSocket: parts.authenticateSocket,
-    trustedProxies: config.trustedProxies,
-    requestRecorder: parts.requestRecorder,
-    transact: db.transact,
-    replays,
-    limits: {
-      organizationKeyPerSecond: config.organizationKeyPerSecond,
-      organizationKeyBurst: 2 * config.organizationKeyPerSecond,
-      agentKeyPerSecond: config.agentKeyPerSecond,
-      agentKeyBurst: 2 * config.agentKeyPerSecond,
-    },
-    readiness: async () => ({
-      database: await db.query({ text: 'SELECT 1' }).then(
-        () => true,
-        () => false,
-      ),
-      ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
-    }),
-    pages: [
-      ...createPages({
-        config,
-        db,
-        log,
-        console: parts.console,
-        publicUrl: () => running.publicUrl,
-        findProblems: () => findProblems(config, running.publicUrl),
-      }),
-      ...createOAuthPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
-      ...createMcpPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
-      ...createCompatPages(config),
-      ...submissionPages,
-      ...createApprovalPages({ config, decisions: parts.linkDecisions }),
-    ],
-    ...createHttps(config, parts.certificates),
-    tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
-    businessEvents,
-    log: log.child({ part: 'http' }),
-  })
 }
 
 /** The folders that this server writes to, with their settings. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClaimedJob, type JobHandler, LeaseLost } from '../src/core/job.ts'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
-import { createWorker, type Worker } from '../src/edges/jobs/runner.ts'
+import { createWorker, type OnJobFailure, type Worker } from '../src/edges/jobs/runner.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { createEnqueue } from '../src/edges/postgres/job-maker.ts'
 import { createQueue } from '../src/edges/postgres/queue.ts'
@@ -42,9 +42,9 @@ const countJobs = async (): Promise<number> => (await database.query<{ n: number
 const endLeases = () => database.query({ text: `UPDATE jobs SET run_at = now() - interval '1 second'` })
 const want = (kind: string, limit: number, leaseMs = 60_000) => ({ kind, limit, leaseMs })
 
-function startWorker(handlers: Partial<JobHandler>[], queue = createQueue(database)): Worker {
+function startWorker(handlers: Partial<JobHandler>[], queue = createQueue(database), onFailure?: OnJobFailure): Worker {
   const complete = handlers.map((handler) => ({ kind: 'a', leaseMs: 60_000, concurrency: 4, run: async () => {}, ...handler }))
-  const worker = createWorker({ queue, handlers: complete, log })
+  const worker = createWorker({ queue, handlers: complete, log, ...(onFailure ? { onFailure } : {}) })
   cleanups.push(() => worker.stop(5_000))
   worker.start()
   return worker
@@ -245,7 +245,8 @@ test('a job requested again runs again when it is due, and a failed one after a 
   await addJobs('fails', 1)
   const [again, failed] = [signal<number[]>(), signal<number[]>()]
   const [againMs, failedMs]: [number[], number[]] = [[], []]
-  startWorker([
+  const failures: string[] = []
+  const handlers: Partial<JobHandler>[] = [
     {
       kind: 'again',
       run: async (job, finish) => {
@@ -263,11 +264,13 @@ test('a job requested again runs again when it is due, and a failed one after a 
         failed.give(failedMs)
       },
     },
-  ])
+  ]
+  startWorker(handlers, undefined, ({ kind }, reason) => failures.push(`${kind} ${reason}`))
   const times = await again.when
   for (const [i, ms] of times.slice(1).entries()) expect(ms - times[i]!).toBeGreaterThan(95)
   const [broke, mended] = await failed.when
   expect(mended! - broke!).toBeGreaterThan(700)
+  expect(failures).toEqual(['fails error'])
 })
 
 test('a job requested again before the next poll runs without it', async () => {

@@ -12,7 +12,9 @@ const expected: Record<Name, [line: string, counter: string, labels: string[]]> 
   requestThrottled: ['request throttled', 'callsign_requests_throttled_total', ['by']],
   answerReplayed: ['answer replayed', 'callsign_answers_replayed_total', []],
   messageAccepted: ['message accepted', 'callsign_messages_accepted_total', ['status']],
-  mailRefused: ['mail refused', 'callsign_mail_refused_total', ['reply_code']],
+  mailRefused: ['mail refused', 'callsign_mail_refused_total', ['listener', 'reply_code']],
+  submissionSignInTried: ['submission sign-in tried', 'callsign_submission_sign_ins_tried_total', ['outcome']],
+  mailSubmitted: ['mail submitted', 'callsign_mail_submitted_total', []],
   messageQueued: ['message queued', 'callsign_messages_queued_total', []],
   deliveryTried: ['delivery tried', 'callsign_deliveries_tried_total', ['outcome']],
   returnTaken: ['return taken', 'callsign_returns_taken_total', ['kind']],
@@ -29,7 +31,7 @@ const expected: Record<Name, [line: string, counter: string, labels: string[]]> 
   jobFailed: ['job failed', 'callsign_jobs_failed_total', ['kind', 'reason']],
 }
 
-const labels = ['by', 'kind', 'method', 'op', 'outcome', 'provider', 'reason', 'reply_code', 'status']
+const labels = ['by', 'kind', 'listener', 'method', 'op', 'outcome', 'provider', 'reason', 'reply_code', 'status']
 const facts = { ...Object.fromEntries(labels.map((label) => [label, `a ${label}`])), message_id: 'msg_1', attempt: 2 }
 
 test.each(Object.entries(expected))('%s', async (name, [line, counter, own]) => {

@@ -59,12 +59,25 @@ export function createBusinessEvents(log: Log) {
       size_bytes: number
       status: 'received' | 'quarantined'
     }>('message accepted', 'callsign_messages_accepted_total', 'Inbound messages filed.', ['status']),
-    /** Inbound mail, or one of its recipients, was refused over SMTP with this reply code. */
-    mailRefused: event<{ session_id: string; reply_code: number }>(
+    /** A connection, command or message of SMTP was refused with this reply code. */
+    mailRefused: event<{ listener: 'smtp' | 'submission'; session_id: string | null; reply_code: number }>(
       'mail refused',
       'callsign_mail_refused_total',
-      'Inbound mail commands refused.',
-      ['reply_code'],
+      'Commands, messages and connections refused over SMTP.',
+      ['listener', 'reply_code'],
+    ),
+    /** A mail program signed in to submission. `throttled` means that its address had too many wrong credentials. */
+    submissionSignInTried: event<{ outcome: 'ok' | 'wrong' | 'throttled' }>(
+      'submission sign-in tried',
+      'callsign_submission_sign_ins_tried_total',
+      'Attempts to sign in to submission.',
+      ['outcome'],
+    ),
+    /** A mail program submitted a message, which was sent or waits for approval. */
+    mailSubmitted: event<{ message_id: string }>(
+      'mail submitted',
+      'callsign_mail_submitted_total',
+      'Messages accepted from mail programs.',
     ),
     /** A message waits for delivery. */
     messageQueued: event<{ organization_id: string; message_id: string; recipients: number }>(

@@ -13,6 +13,7 @@ import type { Log } from '../core/log.ts'
 import { exportKeyring } from '../edges/keyring/keyring.ts'
 import { BlobLedger } from '../edges/postgres/blob-ledger.ts'
 import { type Copier, openCopier, type Table } from '../edges/postgres/copier.ts'
+import { recordBackup } from '../edges/postgres/diagnostics.ts'
 import { readApplied } from '../edges/postgres/migrate.ts'
 import { createBlobs, version } from '../wiring/parts.ts'
 import { type Entry, packArchive } from './archive.ts'
@@ -71,6 +72,7 @@ async function read(config: Config, log: Log, write: (bytes: Readable) => Promis
       const at = now()
       const entries = readEntries({ config, copier, ledger, blobs: createBlobs(config), end, at })
       await write(Readable.from(packArchive(entries, at, () => end)))
+      if (end.missing_blobs === 0) await recordBackup(stored.db)
       return end
     } finally {
       ledger.close()

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { messageBytesMax } from '@callsign/contract/attachments'
 import type { Config } from '../config/settings.ts'
+import type { BusinessEvents } from '../core/business-events.ts'
 import type { Log } from '../core/log.ts'
 import type { FreeSpace } from '../edges/blobs/free-space.ts'
 import { createSmtpServer, type SmtpServer } from '../edges/smtp/server/listener.ts'
@@ -11,7 +12,13 @@ import type { Certificates } from './certificates.ts'
 import type { ServerParts } from './server.ts'
 
 /** The SMTP server, or null in a process that takes no mail. */
-export function createSmtp(config: Config, log: Log, parts: ServerParts, space: FreeSpace): SmtpServer | null {
+export function createSmtp(
+  config: Config,
+  log: Log,
+  parts: ServerParts,
+  space: FreeSpace,
+  businessEvents: BusinessEvents,
+): SmtpServer | null {
   if (!config.roles.includes('smtp') || config.smtpPort === null) return null
   return createSmtpServer(
     {
@@ -21,6 +28,7 @@ export function createSmtp(config: Config, log: Log, parts: ServerParts, space: 
       sizeBytesMax: messageBytesMax,
       ...smtpOptions(config, parts.certificates, space),
       log: log.child({ part: 'smtp' }),
+      onRefusal: (session_id, reply_code) => businessEvents.mailRefused({ listener: 'smtp', session_id, reply_code }),
       limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
     },
     createReturnIntake(parts.returnedMail, createSmtpIntake(parts.inboundMail)),

@@ -6,6 +6,7 @@ import { createDraft } from '@callsign/contract/drafts'
 import { recipientsMax, sendMail } from '@callsign/contract/outbound-mail'
 import type { Config } from '../config/settings.ts'
 import type { ApiCalls } from '../core/api-call.ts'
+import type { BusinessEvents } from '../core/business-events.ts'
 import { hasScope } from '../core/caller.ts'
 import { nowMs } from '../core/clock.ts'
 import { ApiError } from '../core/errors.ts'
@@ -27,17 +28,19 @@ type Needs = {
   config: Config
   parts: ServerParts
   log: Log
+  businessEvents: BusinessEvents
   smtp: Pick<SmtpServerOptions, 'freeBytes' | 'spoolFolder' | 'tls'>
 }
 
 /** The servers of a process with the api role, by their names for the operator, and a page through which they get the operations. */
-export function createSubmission({ config, parts, log, smtp }: Needs): { servers: [string, SmtpServer][]; pages: Pages[] } {
+export function createSubmission({ config, parts, log, businessEvents, smtp }: Needs): { servers: [string, SmtpServer][]; pages: Pages[] } {
   if (!config.roles.includes('api')) return { servers: [], pages: [] }
   let apiCalls: ApiCalls | null = null
   const api = createSubmissionApi(parts, () => apiCalls as ApiCalls)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
-  const signIn = createSignIn(api, (address) => failures.take(addressName(address), nowMs()) > 0)
-  const receiver = createSubmissionReceiver(api)
+  const isThrottled = (address: string): boolean => failures.take(addressName(address), nowMs()) > 0
+  const signIn = createSignIn(api, isThrottled, (outcome) => businessEvents.submissionSignInTried({ outcome }))
+  const receiver = createSubmissionReceiver(api, (id) => businessEvents.mailSubmitted({ message_id: id }))
   const start = (port: number, isTlsFirst: boolean) =>
     createSmtpServer(
       {
@@ -47,6 +50,7 @@ export function createSubmission({ config, parts, log, smtp }: Needs): { servers
         hostname: config.mailDomain,
         sizeBytesMax: messageBytesMax,
         log: log.child({ part: 'submission' }),
+        onRefusal: (session_id, reply_code) => businessEvents.mailRefused({ listener: 'submission', session_id, reply_code }),
         signIn,
         isTlsFirst,
         limits: { recipientsMax, connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },

@@ -1,4 +1,4 @@
-// The metrics of the HTTP edge, and the page that lists every metric of the process.
+// The metrics of the HTTP edge and of the Node process.
 import { Counter, collectDefaultMetrics, Gauge, type Metric, type Registry } from 'prom-client'
 
 /** Upper bounds in seconds. */
@@ -65,7 +65,13 @@ export function createHttpMetrics(registry: Registry, countInFlight: () => numbe
 /** A histogram in the format of prom-client, built from the figures on demand. */
 function durationMetric(all: () => RouteFigures[]): Metric<string> {
   const name = 'http_request_duration_seconds'
-  const about = { name, help: 'From the first header read to the last byte written.', type: 'histogram', aggregator: 'sum' }
+  const about = {
+    name,
+    help: 'From the first header read to the last byte written.',
+    type: 'histogram',
+    aggregator: 'sum',
+    labelNames: ['method', 'route'],
+  }
   const valuesOf = ({ method, route, byBound, sum, count }: RouteFigures) => {
     let below = 0
     const buckets = bounds.map((le, i) => {

@@ -9,14 +9,20 @@ export type FreeSpace = {
 
 const everyMs = 5_000
 
+/** The space of a folder's disk. Free is what ordinary users may still write. */
+export async function readDisk(folder: string): Promise<{ freeBytes: number; sizeBytes: number }> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
+}
+
 /** Watches the disks of these folders. A missing folder, or a file system without this information, counts as having enough space. */
 export async function watchFreeSpace(folders: string[]): Promise<FreeSpace> {
   let bytes = Number.POSITIVE_INFINITY
   const look = async () => {
     const rooms = await Promise.all(
       folders.map((folder) =>
-        statfs(folder).then(
-          ({ bavail, bsize }) => bavail * bsize,
+        readDisk(folder).then(
+          ({ freeBytes }) => freeBytes,
           () => Number.POSITIVE_INFINITY,
         ),
       ),

@@ -35,8 +35,13 @@ const newKind = (handler: JobHandler): Kind => ({ handler, running: 0, waiting: 
 /** Number of free slots. */
 const roomOf = ({ handler, running, waiting }: Kind): number => handler.concurrency - running - waiting.length
 
+type WorkerOptions = { queue: JobQueue; handlers: JobHandler[]; log: Log; onFailure?: OnJobFailure }
+
+/** Called for a run that failed or lost its lease. */
+export type OnJobFailure = (job: ClaimedJob, reason: 'error' | 'lease_lost') => void
+
 /** A worker for these kinds. Jobs created by other processes are found by polling about once per second. */
-export function createWorker({ queue, handlers, log }: { queue: JobQueue; handlers: JobHandler[]; log: Log }): Worker {
+export function createWorker({ queue, handlers, log, onFailure = () => {} }: WorkerOptions): Worker {
   const kinds = new Map(handlers.map((handler): [string, Kind] => [handler.kind, newKind(handler)]))
   if (kinds.size !== handlers.length) throw new Error('Two job handlers have the same kind.')
   const runs = new Set<Promise<void>>()
@@ -153,12 +158,15 @@ export function createWorker({ queue, handlers, log }: { queue: JobQueue; handle
       })
       if (isFinished) return
       log.error({ job: job.id, kind: job.kind }, 'a job handler returned without finishing its job')
+      onFailure(job, 'error')
     } catch (err) {
       if (err instanceof LeaseLost) {
         log.warn({ job: job.id, kind: job.kind }, 'a job took longer than its lease')
+        onFailure(job, 'lease_lost')
         return
       }
       log.error({ err, job: job.id, kind: job.kind, attempts: job.attempts }, 'a job failed')
+      onFailure(job, 'error')
       // A database outage is not the job's fault, so it does not increase the job's retry delay.
       if (err instanceof DatabaseUnavailable) pauseMs = databasePauseMs
       // Code after the effect may fail too, but the job is already finished.

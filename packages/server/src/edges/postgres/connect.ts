@@ -5,10 +5,11 @@ import type { Log } from '../../core/log.ts'
 import { type Database, DatabaseUnavailable, type Rows, type Statement, type Tx } from '../../core/sql.ts'
 import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
 import { OpeningQuery, type Wire } from './opening-query.ts'
-import { createPool, type Pool, type PoolOptions } from './pool.ts'
+import { createPool, type Pool, type PoolCounts, type PoolOptions } from './pool.ts'
 import type { Target } from './servers.ts'
 
 export type PostgresDatabase = Database & {
+  connections: () => PoolCounts
   /** Waits for running statements, at most ten seconds, and closes every connection. */
   close: () => Promise<void>
   /** Ends every connection at once. All further work fails as unavailable. */
@@ -56,6 +57,7 @@ export function connect(target: Target, options: PoolOptions): PostgresDatabase 
       }
     },
 
+    connections: pool.counts,
     close: pool.close,
     abort: pool.abort,
   }

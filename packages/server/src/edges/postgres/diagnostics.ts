@@ -1,4 +1,4 @@
-// Database queries of `callsignd doctor`.
+// Database queries of `callsignd doctor` and of the metrics.
 import { nowMs } from '../../core/clock.ts'
 import type { Database } from '../../core/sql.ts'
 
@@ -55,4 +55,51 @@ export async function sampleBlobKeys(db: Database, limit: number): Promise<strin
     values: [half],
   })
   return rows.map((row) => row.blob_key)
+}
+
+/** Due work, counted up to `countMax`, and the age of its oldest item in seconds. */
+export type Due = { count: number; oldestSeconds: number }
+/** `waiting` includes jobs that are due later, such as retries. */
+export type Backlog = { jobs: Map<string, Due & { waiting: number }>; webhooks: Due; backedUpAt: Date | null }
+
+/** Counting stops here, so that reading a long backlog stays cheap. */
+const countMax = 100_000
+
+/** The backlog of jobs of these kinds and of webhooks, and the time of the last backup. */
+export async function readBacklog(db: Database, kinds: string[]): Promise<Backlog> {
+  const [jobs, webhooks, backup] = await Promise.all([
+    db.query<{ kind: string; due: number; waiting: number; oldest: number }>({
+      name: 'backlog-of-jobs',
+      text: `SELECT k.kind, d.due, w.waiting, coalesce(extract(epoch FROM now() - d.oldest), 0)::float8 AS oldest
+        FROM unnest($1::text[]) AS k (kind)
+        CROSS JOIN LATERAL (SELECT count(*) AS due, min(run_at) AS oldest FROM (
+          SELECT run_at FROM jobs WHERE kind = k.kind AND run_at <= now() ORDER BY run_at LIMIT ${countMax}) AS j) AS d
+        CROSS JOIN LATERAL (SELECT count(*) AS waiting FROM (SELECT 1 FROM jobs WHERE kind = k.kind LIMIT ${countMax}) AS j) AS w`,
+      values: [kinds],
+    }),
+    db.query<{ due: number; oldest: number }>({
+      name: 'backlog-of-webhooks',
+      text: `WITH RECURSIVE step AS (
+          (SELECT webhook_id, due_at FROM webhook_deliveries WHERE due_at IS NOT NULL ORDER BY webhook_id, due_at LIMIT 1)
+          UNION ALL
+          SELECT next.webhook_id, next.due_at FROM step CROSS JOIN LATERAL (SELECT webhook_id, due_at FROM webhook_deliveries
+            WHERE due_at IS NOT NULL AND webhook_id > step.webhook_id ORDER BY webhook_id, due_at LIMIT 1) AS next)
+        SELECT coalesce(sum(c.due), 0)::int AS due, coalesce(extract(epoch FROM now() - min(step.due_at)), 0)::float8 AS oldest
+        FROM step JOIN webhooks w ON w.id = step.webhook_id
+        CROSS JOIN LATERAL (SELECT count(*) AS due FROM (
+          SELECT 1 FROM webhook_deliveries WHERE webhook_id = step.webhook_id AND due_at <= now() LIMIT ${countMax}) AS d) AS c
+        WHERE step.due_at <= now() AND w.status = 'active' AND w.deleted_at IS NULL`,
+    }),
+    db.query<{ backed_up_at: Date | null }>({ text: 'SELECT backed_up_at FROM installation' }),
+  ])
+  return {
+    jobs: new Map(jobs.rows.map(({ kind, due, waiting, oldest }) => [kind, { count: due, waiting, oldestSeconds: oldest }])),
+    webhooks: { count: webhooks.rows[0]!.due, oldestSeconds: webhooks.rows[0]!.oldest },
+    backedUpAt: backup.rows[0]?.backed_up_at ?? null,
+  }
+}
+
+/** Records the end of a complete backup. */
+export async function recordBackup(db: Database): Promise<void> {
+  await db.query({ text: 'UPDATE installation SET backed_up_at = now()' })
 }

@@ -18,7 +18,11 @@ const reconnectPauseMs = 50
 const idleConnectionMs = 60_000
 const closeTimeoutMs = 10_000
 
+/** Connections in use, open without use, the maximum, and the work that waits for one. */
+export type PoolCounts = { busy: number; idle: number; max: number; waiting: number }
+
 export type Pool = {
+  counts(): PoolCounts
   /** A connection. Release it, with true when it is broken. */
   acquire(): Promise<pg.PoolClient>
   /** True when statements may have names. See Servers. */
@@ -64,6 +68,8 @@ export function createPool(target: Target, { poolSize, log }: PoolOptions): Pool
 
   return {
     keepsStatements: () => servers.keepsStatements,
+
+    counts: () => ({ busy: pool.totalCount - pool.idleCount, idle: pool.idleCount, max: poolSize, waiting: pool.waitingCount }),
 
     async acquire() {
       const deadlineMs = nowMs() + reconnectWaitMs

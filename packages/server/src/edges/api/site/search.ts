@@ -86,7 +86,7 @@ const referencePlaces = (document: OpenApiDocument): Indexed[] => [
 const spaced = (id: string): string => id.replace(/([a-z])([A-Z])/g, '$1 $2')
 
 /** Pages of many short parts, printed from tables. */
-const tablePages: ReadonlySet<string> = new Set(['cli', 'configuration'])
+const tablePages: ReadonlySet<string> = new Set(['cli', 'configuration', 'monitoring'])
 
 /** 0 unless every word occurs. Of equal places, a page with explanations comes first. */
 function scoreOf({ names, text, place }: Indexed, words: string[]): number {

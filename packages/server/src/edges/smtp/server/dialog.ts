@@ -23,6 +23,8 @@ export type DialogSettings = {
   offersTls: boolean
   /** Set for submission, which is for clients that sign in over TLS (RFC 6409 §4.3). */
   signIn: SignIn | null
+  /** Sees the code of every reply to a command or a message. */
+  onReply: (sessionId: string, code: number) => void
   /** Free octets on the disks, as last measured. */
   freeBytes: () => number
 }

@@ -27,6 +27,8 @@ export type SmtpServerOptions = {
   limits?: Partial<Limits>
   /** Folder for large messages in transfer. Without it they stay in memory. */
   spoolFolder?: string
+  /** Called for every reply from 400 on. `sessionId` is null for a connection that was refused before it had one. */
+  onRefusal?: (sessionId: string | null, replyCode: number) => void
   /** Free octets on the disks. Without it, space counts as sufficient. */
   freeBytes?: () => number
 }
@@ -59,6 +61,9 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
     isTlsFirst: options.isTlsFirst ?? false,
     signIn: options.signIn ?? null,
     contextFor,
+    onReply: (sessionId, code) => {
+      if (code >= 400) options.onRefusal?.(sessionId, code)
+    },
     freeBytes: options.freeBytes ?? (() => Number.POSITIVE_INFINITY),
   }
   const sessions = new Set<Session>()
@@ -106,6 +111,7 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
   /** Sends the reply in place of the greeting. Takes neither a session nor its memory. */
   function reject(socket: Socket, reply: SmtpReply): void {
     log.info({ client: socket.remoteAddress, reply: reply.text }, 'an SMTP connection was refused')
+    options.onRefusal?.(null, reply.code)
     const timer = setTimeout(() => socket.destroy(), limits.lingerMs)
     socket.on('error', () => socket.destroy())
     socket.on('close', () => clearTimeout(timer))

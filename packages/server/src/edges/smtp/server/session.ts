@@ -77,6 +77,7 @@ export class Session {
     this.#queue.clear()
     this.#intake.clear()
     this.#clearTimers()
+    if (reply) this.#settings.onReply(this.id, reply.code)
     const out = this.#out + (reply ? renderReply(reply) : '')
     this.#out = ''
     this.#socket.end(out, 'latin1')
@@ -125,10 +126,7 @@ export class Session {
 
   #onData(chunk: Buffer): void {
     if (this.#mode === 'closing') return
-    if (this.#mode === 'greeting') {
-      this.#refuse(replies.earlyTalker)
-      return
-    }
+    if (this.#mode === 'greeting') return void this.#refuse(replies.earlyTalker)
     this.#queue.push(chunk)
     if (!this.#isProcessing) void this.#processInput()
     else if (this.#queue.bytes > inputBytesMax) this.#socket.pause()
@@ -186,6 +184,7 @@ export class Session {
   }
 
   #apply(answer: Answer): Promise<void> | null {
+    this.#settings.onReply(this.id, Number.parseInt(answer.text, 10))
     if (answer.isFault) {
       this.#errors++
       if (this.#errors > this.#settings.limits.errorsMax) return this.#refuse(replies.tooManyErrors)
@@ -230,6 +229,7 @@ export class Session {
     clearTimeout(this.#stepTimer)
     this.#flush()
     const reply = await this.#intake.finish(this.#dialog.envelope)
+    this.#settings.onReply(this.id, reply.code)
     this.#dialog.endTransaction()
     if (this.#hasSocketClosed) this.#onClose()
     if (this.#mode !== 'accepting') return

@@ -26,17 +26,24 @@ export interface MessageApi {
   requestApproval(body: SendBody, idempotencyKey: string | null): Promise<string>
 }
 
-/** Checks credentials: an address or the handle of an agent, and an API key. `isThrottled` counts a failure of an address. */
+type SignInOutcome = 'ok' | 'wrong' | 'throttled'
+
+/** Checks credentials: an address or the handle of an agent, and an API key. `isThrottled` counts a failure of an address. `onTried` sees every result. */
 export const createSignIn =
-  (api: SubmissionApi, isThrottled: (clientAddress: string) => boolean): SignIn =>
+  (api: SubmissionApi, isThrottled: (clientAddress: string) => boolean, onTried: (outcome: SignInOutcome) => void): SignIn =>
   async ({ username, password }, clientAddress) => {
     const account = { username, key: password }
-    if (/^[\x21-\x7e]{1,300}$/.test(password) && (await api.isAllowed({ ...account, address: clientAddress }))) return account
-    return isThrottled(clientAddress) ? replies.tooManyLogins : replies.loginFailed
+    if (/^[\x21-\x7e]{1,300}$/.test(password) && (await api.isAllowed({ ...account, address: clientAddress }))) {
+      onTried('ok')
+      return account
+    }
+    const throttled = isThrottled(clientAddress)
+    onTried(throttled ? 'throttled' : 'wrong')
+    return throttled ? replies.tooManyLogins : replies.loginFailed
   }
 
-/** Every recipient is accepted, because rules and limits look at the whole message. */
-export const createSubmissionReceiver = (api: SubmissionApi): SmtpReceiver => ({
+/** Every recipient is accepted, because rules and limits look at the whole message. `onStored` gets the id of each message or draft. */
+export const createSubmissionReceiver = (api: SubmissionApi, onStored: (id: string) => void): SmtpReceiver => ({
   checkRecipient: async (address) =>
     address.includes('@')
       ? { kind: 'accepted' }
@@ -50,7 +57,9 @@ export const createSubmissionReceiver = (api: SubmissionApi): SmtpReceiver => ({
       const own = await api.open(submitter)
       const threadId = references.length === 0 ? null : await own.findThread(references)
       const whole = threadId === null ? body : { ...body, thread_id: threadId }
-      return { kind: 'stored', id: await sendOrHold(own, whole, key) }
+      const id = await sendOrHold(own, whole, key)
+      onStored(id)
+      return { kind: 'stored', id }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       return { kind: 'refused', reply: toReply(error) }

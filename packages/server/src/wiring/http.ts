@@ -1,0 +1,82 @@
+// Builds the HTTP server with the API, the console and the pages of the other edges.
+import type { Config } from '../config/settings.ts'
+import type { BusinessEvents } from '../core/business-events.ts'
+import type { Log } from '../core/log.ts'
+import type { Replays } from '../core/replay.ts'
+import type { Database } from '../core/sql.ts'
+import { createHttpServer, type HttpServer, type Pages } from '../edges/api/server.ts'
+import { createUnavailableHandler } from '../edges/gateway/unavailable-handler.ts'
+import type { ServerFinding } from '../features/account/overview/model.ts'
+import { createApprovalPages } from './approvals.ts'
+import { createCompatPages } from './compat.ts'
+import { createPages } from './console.ts'
+import { createHttps } from './https.ts'
+import { createMcpPages } from './mcp.ts'
+import { createOAuthPages } from './oauth.ts'
+import { type Running, version } from './parts.ts'
+import type { ServerParts } from './server.ts'
+
+type Serving = {
+  config: Config
+  db: Database
+  log: Log
+  parts: ServerParts
+  replays: Replays
+  running: Running
+  businessEvents: BusinessEvents
+  worker: { isClaiming: () => boolean } | null
+  /** Problems of this server, for the console. */
+  findProblems: () => ServerFinding[]
+}
+
+/** The HTTP server, not listening yet. `submissionPages` lend submission the API. */
+export function createHttp(
+  { config, db, log, parts, replays, businessEvents, worker, running, findProblems }: Serving,
+  submissionPages: Pages[],
+): HttpServer {
+  return createHttpServer({
+    host: config.host,
+    port: config.port,
+    version,
+    publicUrl: config.publicUrl,
+    routes: config.roles.includes('api') ? parts.routes : [],
+    authenticate: parts.console.authenticate,
+    authenticateSocket: parts.authenticateSocket,
+    trustedProxies: config.trustedProxies,
+    requestRecorder: parts.requestRecorder,
+    transact: db.transact,
+    replays,
+    limits: {
+      organizationKeyPerSecond: config.organizationKeyPerSecond,
+      organizationKeyBurst: 2 * config.organizationKeyPerSecond,
+      agentKeyPerSecond: config.agentKeyPerSecond,
+      agentKeyBurst: 2 * config.agentKeyPerSecond,
+    },
+    readiness: async () => ({
+      database: await db.query({ text: 'SELECT 1' }).then(
+        () => true,
+        () => false,
+      ),
+      ...(worker ? { worker: worker.isClaiming() && parts.deliverer.isDelivering() } : {}),
+    }),
+    pages: [
+      ...createPages({
+        config,
+        db,
+        log,
+        console: parts.console,
+        publicUrl: () => running.publicUrl,
+        findProblems,
+      }),
+      ...createOAuthPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
+      ...createMcpPages({ config, console: parts.console, publicUrl: () => running.publicUrl }),
+      ...createCompatPages(config),
+      ...submissionPages,
+      ...createApprovalPages({ config, decisions: parts.linkDecisions }),
+    ],
+    ...createHttps(config, parts.certificates),
+    tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
+    businessEvents,
+    log: log.child({ part: 'http' }),
+  })
+}
