@@ -38,6 +38,7 @@ const featureOrder = [
   'mail/outbound',
   'mail/returned',
   'mail/drafts',
+  'mail/labels',
   'mail/templates',
   'phone',
   'imessage',

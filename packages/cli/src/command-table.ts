@@ -12,6 +12,7 @@ import { firstStepCommands } from './commands/first-steps.ts'
 import { identityCommands } from './commands/identities.ts'
 import { imessageCommands } from './commands/imessage.ts'
 import { keyCommands } from './commands/keys.ts'
+import { labelCommands } from './commands/labels.ts'
 import { listenCommands } from './commands/listen.ts'
 import { mailBatchCommands } from './commands/mail-batches.ts'
 import { mailFileCommands } from './commands/mail-files.ts'
@@ -52,6 +53,7 @@ export const commands: readonly Command[] = [
   ...threadCommands,
   ...draftCommands,
   ...approvalCommands,
+  ...labelCommands,
   ...templateCommands,
   ...mailRuleCommands,
   ...quarantineCommands,

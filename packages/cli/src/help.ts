@@ -17,6 +17,7 @@ export const topics: Record<string, string> = {
   addresses: 'The addresses of an agent.',
   mail: 'Send, wait for, read and answer mail.',
   threads: 'Conversations by mail.',
+  labels: 'Labels of a mailbox with their colors.',
   drafts: 'Mail that is not sent yet, or waits for approval.',
   approvals: 'Drafts that wait for a person.',
   templates: 'Subject and text of mail, with variables.',

@@ -18,6 +18,9 @@ const DraftApproval = Type.Unsafe<'none' | 'required'>({
   description: "If required, this agent's key can write drafts, and only an organization key can send them.",
 })
 
+/** Maximum characters of the instructions of an identity. */
+const instructionsCharactersMax = 10_000
+
 /** Maximum patterns of the outbound guard per identity. */
 export const guardPatternsMax = 20
 
@@ -52,6 +55,9 @@ export const Identity = Type.Object(
     agent_handle: Type.String(),
     display_name: Type.String(),
     description: nullableString(),
+    instructions: nullableString({
+      description: 'Instructions of yours for the program that acts as the agent. The server does not follow them.',
+    }),
     mailbox_address: Type.String({ description: 'The primary address.' }),
     addresses: Type.Array(Type.String(), { description: 'Every address, the primary one first.' }),
     status: Type.Literal('active'),
@@ -137,7 +143,7 @@ export const updateIdentity = operation({
   id: 'updateIdentity',
   method: 'PATCH',
   path: '/api/v1/identities/{handle}',
-  summary: 'Changes display name, domain, description, draft approval or mail modes. The handle is permanent.',
+  summary: 'Changes display name, domain, description, instructions, draft approval or mail modes. The handle is permanent.',
   tag: 'Identity and caller',
   scopes: ['identities:write'],
   params: handleParams,
@@ -148,6 +154,7 @@ export const updateIdentity = operation({
       custom_domain_id: Type.Optional(
         nullableString({ description: 'Moves the mailbox to this verified domain. null moves it to the mail domain.' }),
       ),
+      instructions: Type.Optional(nullableString({ maxLength: instructionsCharactersMax })),
       draft_approval: Type.Optional(DraftApproval),
       inbound_mode: Type.Optional(MailMode),
       outbound_mode: Type.Optional(MailMode),

@@ -11,6 +11,7 @@ export const idPrefixes = {
   thread: 'thrd',
   message: 'msg',
   attachment: 'att',
+  label: 'lbl',
   draft: 'drf',
   approval: 'apr',
   approvalLink: 'apl',

@@ -11,6 +11,7 @@ import * as events from './events.ts'
 import * as identities from './identities.ts'
 import * as imessage from './imessage.ts'
 import * as keys from './keys.ts'
+import * as labels from './labels.ts'
 import * as mailRules from './mail-rules.ts'
 import * as messages from './messages.ts'
 import type { Operation } from './operation.ts'
@@ -44,6 +45,7 @@ export const operations: Operation[] = [
   drafts,
   draftLists,
   approvals,
+  labels,
   templates,
   domains,
   attachments,

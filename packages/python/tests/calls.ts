@@ -67,6 +67,7 @@ export const calls: Call[] = [
   { call: 'messages.update', path: ['sales', '$message'], args: {}, error: 'validation_error' },
   { call: 'messages.search', path: ['sales'], args: { q: 'code' } },
   { call: 'messages.raw', path: ['sales', '$message'] },
+  { call: 'messages.share', path: ['sales', '$message'], args: { expires_in_seconds: 3600 } },
   { call: 'messages.attachmentText', path: ['sales', '$message', '$attachment'], args: { max_characters: 50 } },
   { call: 'messages.attachmentText', path: ['sales', '$message', '$message'], error: 'not_found' },
   { call: 'messages.release', path: ['sales', '$message'] },
@@ -145,6 +146,10 @@ export const calls: Call[] = [
   { call: 'suppressions.list' },
   { call: 'suppressions.delete', path: ['gone@example.com'] },
 
+  { call: 'labels.create', path: ['sales'], args: { name: 'invoice', color: '#E93D82' }, save: { label: 'id' } },
+  { call: 'labels.list', path: ['sales'], args: { limit: 5 } },
+  { call: 'labels.update', path: ['sales', '$label'], args: { name: 'paid' } },
+  { call: 'labels.delete', path: ['sales', '$label'] },
   {
     call: 'templates.create',
     args: {

@@ -8,6 +8,7 @@ import { Events } from './events.ts'
 import { Identities, Mailboxes } from './identities.ts'
 import { Imessage } from './imessage.ts'
 import { Keys } from './keys.ts'
+import { Labels } from './labels.ts'
 import { MailRules } from './mail-rules.ts'
 import { Messages, Threads } from './messages.ts'
 import { OrganizationSettings } from './organization.ts'
@@ -52,6 +53,7 @@ export class Callsign {
   readonly mail: Mail
   readonly drafts: Drafts
   readonly approvals: Approvals
+  readonly labels: Labels
   readonly templates: Templates
   readonly domains: Domains
   readonly phone: Phone
@@ -81,6 +83,7 @@ export class Callsign {
     this.mail = new Mail(connection)
     this.drafts = new Drafts(connection)
     this.approvals = new Approvals(connection)
+    this.labels = new Labels(connection)
     this.templates = new Templates(connection)
     this.domains = new Domains(connection)
     this.phone = new Phone(connection)

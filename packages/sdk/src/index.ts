@@ -29,6 +29,7 @@ export type {
   ImessageSent,
 } from './imessage.ts'
 export type { CreatedKey, Key, KeyPage } from './keys.ts'
+export type { MailboxLabel, MailboxLabelPage } from './labels.ts'
 export type { MailRule, MailRulePage } from './mail-rules.ts'
 export type { Message, MessageItem, MessagePage, MessageSummary, SearchPage, SummaryPage, Thread, ThreadPage } from './messages.ts'
 export type { Organization } from './organization.ts'

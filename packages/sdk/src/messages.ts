@@ -8,6 +8,7 @@ import type {
   releaseMessage,
   restoreMessage,
   searchMessages,
+  shareMessage,
   trashMessage,
   updateMessage,
 } from '@callsign/contract/messages'
@@ -49,6 +50,11 @@ export class Messages {
 
   get(mailbox: string, id: string, options?: RequestOptions): Promise<Message> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/messages/${id}`, options })
+  }
+
+  /** Makes a signed link to a page with the message, for people without a key. */
+  share(mailbox: string, id: string, body?: BodyOf<typeof shareMessage>, options?: RequestOptions): Promise<ReplyOf<typeof shareMessage>> {
+    return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages/${id}/share`, body, options })
   }
 
   /** Returns the raw message (RFC 5322). */

@@ -69,6 +69,7 @@ CREATE TABLE identities (
   agent_handle text NOT NULL UNIQUE,
   display_name text NOT NULL DEFAULT '',
   description text,
+  instructions text CHECK (char_length(instructions) <= 10000),
   sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sending_limits) = 'object'),
   outbound_guard text NOT NULL DEFAULT 'flag' CHECK (outbound_guard IN ('off', 'flag', 'hold')),
   outbound_guard_patterns text[] NOT NULL DEFAULT '{}',

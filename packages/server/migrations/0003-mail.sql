@@ -198,6 +198,20 @@ CREATE TABLE thread_marks (
 CREATE INDEX thread_marks_latest ON thread_marks (mailbox_id, kind, mark, last_message_id DESC);
 CREATE INDEX thread_marks_latest_organization ON thread_marks (organization_id, kind, mark, last_message_id DESC);
 
+-- Labels of mailboxes with their colors. Messages and threads may have labels without a row here.
+CREATE TABLE labels (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  mailbox_id text NOT NULL,
+  name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+  color text NOT NULL CHECK (color ~ '^#[0-9a-fA-F]{6}$'),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  CONSTRAINT labels_once UNIQUE (mailbox_id, name),
+  FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX labels_newest ON labels (mailbox_id, id DESC);
+
 -- Every Message-ID that a mailbox has seen, in its own message or in References, and the thread that owns it. A parent that arrives after
 -- its replies finds their thread here.
 CREATE TABLE thread_references (

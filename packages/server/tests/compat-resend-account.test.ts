@@ -92,6 +92,18 @@ test('logs are our log of requests, without bodies', async () => {
   expect((await resend.logs.get('req_x')).error).toMatchObject({ statusCode: 404, name: 'not_found' })
 })
 
+test('an email is shared by a link to a page', async () => {
+  const [, id = ''] = sent
+  const shared = await dataOf(resend.emails.share(id, { expiresIn: 'in 2 days' }))
+  expect(shared).toMatchObject({ object: 'email', id })
+  const expires = Number(new URL(shared.url).searchParams.get('expires')) * 1000
+  expect(Math.abs(expires - Date.now() - 2 * 86_400_000)).toBeLessThan(60_000)
+  expect(await (await fetch(shared.url)).text()).toContain('<td><div>Three</div></td>')
+  expect((await dataOf(resend.emails.share(id))).url).toContain('/media/page_')
+  expect((await resend.emails.share(id, { expiresIn: 'for ever' })).error).toMatchObject({ statusCode: 422 })
+  expect((await resend.emails.share('msg_x')).error).toMatchObject({ statusCode: 404 })
+})
+
 test('a key is renamed', async () => {
   const { id } = await dataOf(resend.apiKeys.create({ name: 'Old' }))
   expect(await dataOf(resend.apiKeys.update(id, { name: 'New' }))).toEqual({ object: 'api_key', id })

@@ -205,6 +205,43 @@ test('drafts are created, listed, changed, sent and removed', async () => {
   expect((await harness.api('GET', `/mailboxes/help_desk/drafts/${answer.id}`)).status).toBe(404)
 })
 
+test('labels are defined with a color, renamed on threads, and removed', async () => {
+  const { id } = await dataOf(resend.inboxes.labels.create({ inboxId, name: 'bug', color: '#E93D82' }))
+  const { id: thread } = (await harness.expectApi(200, 'GET', '/mailboxes/help_desk/threads?limit=1')).data[0]
+  const selected = { inboxId, threadId: thread }
+  const added = await dataOf(resend.inboxes.threads.labels.add({ ...selected, labels: [id, 'loose'] }))
+  expect(added.data).toEqual([
+    { id, name: 'bug', color: '#E93D82' },
+    { id: 'loose', name: 'loose', color: '#808080' },
+  ])
+  expect(await dataOf(resend.inboxes.labels.update({ inboxId, labelId: id, name: 'defect', color: '#000000' }))).toMatchObject({ id })
+  expect((await harness.expectApi(200, 'GET', `/threads/${thread}`)).labels).toEqual(['defect', 'loose'])
+  expect((await dataOf(resend.inboxes.labels.list({ inboxId }))).data).toMatchObject([{ id, name: 'defect', color: '#000000' }])
+  const found = await dataOf(resend.inboxes.threads.list({ inboxId, labels: [id] }))
+  expect(found.data.map((one) => [one.id, one.labels[0]?.name])).toEqual([[thread, 'defect']])
+  expect((await resend.inboxes.labels.create({ inboxId, name: 'defect' })).error).toMatchObject({ statusCode: 422 })
+  expect(await dataOf(resend.inboxes.labels.remove({ inboxId, labelId: id }))).toEqual({ object: 'inbox_label', id, deleted: true })
+  expect((await harness.expectApi(200, 'GET', `/threads/${thread}`)).labels).toEqual(['loose'])
+  expect((await resend.inboxes.labels.remove({ inboxId, labelId: id })).error).toMatchObject({ statusCode: 404, name: 'not_found' })
+})
+
+test('the agent of an inbox has instructions, a tone and actions', async () => {
+  expect(await dataOf(resend.inboxes.agent.get({ inboxId }))).toEqual({
+    object: 'inbox_agent',
+    instructions: null,
+    tone: null,
+    actions: [],
+  })
+  const settings = { instructions: 'Be kind.', tone: 'concise_casual' as const, actions: ['draft_reply' as const, 'archive' as const] }
+  expect(await dataOf(resend.inboxes.agent.update({ inboxId, ...settings }))).toEqual({ object: 'inbox_agent', id: inboxId })
+  expect(await dataOf(resend.inboxes.agent.get({ inboxId }))).toEqual({ object: 'inbox_agent', ...settings })
+  expect((await harness.expectApi(200, 'GET', '/identities/help_desk')).instructions).toBe('Be kind.')
+  await dataOf(resend.inboxes.agent.update({ emailAddress, tone: null, actions: [] }))
+  expect(await dataOf(resend.inboxes.agent.get({ emailAddress }))).toMatchObject({ instructions: 'Be kind.', tone: null, actions: [] })
+  for (const wrong of [{ tone: 'loud' }, { actions: ['explode'] }, { instructions: 7 }])
+    expect((await resend.inboxes.agent.update({ inboxId, ...wrong } as never)).error).toMatchObject({ statusCode: 422 })
+})
+
 test('an inbox is removed with its agent', async () => {
   expect(await dataOf(resend.inboxes.remove(emailAddress))).toEqual({ object: 'inbox', id: inboxId, deleted: true })
   expect((await harness.api('GET', '/identities/help_desk')).status).toBe(404)

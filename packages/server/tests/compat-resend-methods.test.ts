@@ -13,19 +13,7 @@ beforeAll(async () => {
 afterAll(() => harness?.stop())
 
 /** The resources that Callsign does not offer. `audiences` is another name of segments, and `events` start automations. */
-const notOffered = [
-  'audiences',
-  'automations',
-  'broadcasts',
-  'contactProperties',
-  'contacts',
-  'events',
-  'segments',
-  'topics',
-  'emails.share',
-  'inboxes.agent',
-  'inboxes.labels',
-]
+const notOffered = ['audiences', 'automations', 'broadcasts', 'contactProperties', 'contacts', 'events', 'segments', 'topics']
 
 /** The other methods, which this server answers. */
 const mapped = [
@@ -57,7 +45,10 @@ const mapped = [
   'emails.receiving.get',
   'emails.receiving.list',
   'emails.send',
+  'emails.share',
   'emails.update',
+  'inboxes.agent.get',
+  'inboxes.agent.update',
   'inboxes.create',
   'inboxes.drafts.create',
   'inboxes.drafts.get',
@@ -66,6 +57,10 @@ const mapped = [
   'inboxes.drafts.send',
   'inboxes.drafts.update',
   'inboxes.get',
+  'inboxes.labels.create',
+  'inboxes.labels.list',
+  'inboxes.labels.remove',
+  'inboxes.labels.update',
   'inboxes.list',
   'inboxes.remove',
   'inboxes.threads.emails.forward',

@@ -82,6 +82,7 @@ export const identityCommands: Command[] = [
           `id           ${one.id}`,
           `name         ${one.display_name}`,
           `description  ${one.description ?? ''}`,
+          `instructions ${one.instructions ?? ''}`,
           `mailbox      ${one.mailbox_address}`,
           `tunnel       ${one.tunnel.public_url} (${one.tunnel.status})`,
           `approval     ${one.draft_approval === 'required' ? 'its drafts are sent by an organization key' : 'none'}`,
@@ -99,6 +100,11 @@ export const identityCommands: Command[] = [
     operations: ['updateIdentity'],
     options: {
       name: { type: 'string', value: 'TEXT', about: 'The display name in mail.' },
+      instructions: {
+        type: 'string',
+        value: 'TEXT',
+        about: 'Instructions for the program that acts as the agent. Give an empty text to remove them.',
+      },
       description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity. Give an empty text to remove it.' },
       domain: { type: 'string', value: 'DOMAIN', about: 'Move its mailbox to this verified custom domain.' },
       'mail-domain': { type: 'boolean', about: "Move its mailbox to the server's mail domain." },
@@ -132,6 +138,7 @@ export const identityCommands: Command[] = [
       const patterns = several(values, 'guard-pattern')
       const wakeEvents = count(values, 'wake-events')
       const wakeWindow = count(values, 'wake-window') ?? 600
+      const instructions = text(values, 'instructions')
       const [name, description, domain] = [text(values, 'name'), text(values, 'description'), text(values, 'domain')]
       const isToMailDomain = values['mail-domain'] === true
       if (domain !== undefined && isToMailDomain)
@@ -141,6 +148,7 @@ export const identityCommands: Command[] = [
       const change = {
         ...(name !== undefined && { display_name: name }),
         ...(description !== undefined && { description: description === '' ? null : description }),
+        ...(instructions !== undefined && { instructions: instructions === '' ? null : instructions }),
         ...(domain !== undefined && { custom_domain_id: await domainIdOf(callsign, domain) }),
         ...(isToMailDomain && { custom_domain_id: null }),
         ...(approval !== undefined && { draft_approval: approval }),

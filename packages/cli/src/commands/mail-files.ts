@@ -1,4 +1,4 @@
-// mail raw|attachments.
+// mail raw|share|attachments.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, text } from '../command.ts'
@@ -30,6 +30,24 @@ export const mailFileCommands: Command[] = [
       const bytes = await client.messages.raw(mailbox, id)
       if (context.output.isJson) context.output.result({ id, raw: Buffer.from(bytes).toString('base64') }, () => '')
       else context.output.bytes(bytes)
+      return 0
+    },
+  },
+  {
+    words: 'mail share',
+    takes: 'ID',
+    about: 'Prints a link to a page with a message, for people without a key. The link is valid for 48 hours.',
+    example: 'callsign mail share msg_01jq8 --expires-in 3600',
+    operations: ['shareMessage'],
+    options: {
+      'expires-in': { type: 'string', value: 'SECONDS', about: 'The seconds until the link expires, at most 604800.' },
+      ...mailboxOptions,
+    },
+    async run(context, values, [id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const seconds = text(values, 'expires-in')
+      const shared = await client.messages.share(mailbox, id, seconds === undefined ? {} : { expires_in_seconds: Number(seconds) })
+      context.output.result(shared, () => shared.url)
       return 0
     },
   },

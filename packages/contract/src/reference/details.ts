@@ -2,6 +2,7 @@
 import { accountDetails } from './account.ts'
 import { eventDetails } from './events.ts'
 import { imessageDetails } from './imessage.ts'
+import { labelDetails } from './labels.ts'
 import { mailDetails } from './mail.ts'
 import { mailSettingsDetails } from './mail-settings.ts'
 import type { OperationDetails } from './operation-details.ts'
@@ -17,6 +18,7 @@ export const operationDetails: Record<string, OperationDetails> = {
   ...accountDetails,
   ...mailDetails,
   ...threadDetails,
+  ...labelDetails,
   ...templateDetails,
   ...mailSettingsDetails,
   ...phoneDetails,

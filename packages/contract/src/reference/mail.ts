@@ -87,6 +87,13 @@ export const mailDetails: Record<string, OperationDetails> = {
     sdk: 'await callsign.messages.delete($email_address, $message_id)',
     cli: `callsign mail delete ${sampleId('message')}`,
   },
+  shareMessage: {
+    description:
+      'Makes a signed link to a page that shows the addresses, the subject and the body of a message to whoever has the link. The page runs no script and loads no images from elsewhere. It is gone when the link expires or the message is deleted. A link cannot be revoked. `expires_in_seconds` is at most 7 days, and 48 hours by default.',
+    body: { expires_in_seconds: 3600 },
+    sdk: 'const { url } = await callsign.messages.share($email_address, $message_id, $body)',
+    cli: `callsign mail share ${sampleId('message')} --expires-in 3600`,
+  },
   getRawMessage: {
     description:
       'Returns the message as it arrived or was sent, byte for byte, in the format of RFC 5322. Use it to check signatures, or to read a part that the other fields do not have.',

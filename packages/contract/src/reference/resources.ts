@@ -13,6 +13,7 @@ export const resources: Record<string, string> = {
   Mail: 'Sending from any agent, and reading the mail of all agents that the key can access.',
   Messages: 'The messages of one mailbox. `{email_address}` is one of its addresses, or the handle of its agent.',
   Threads: 'A thread is a message with its replies. The server finds it by the headers of the messages.',
+  Labels: 'Labels of a mailbox have a color. Messages and threads may have labels that are not defined here.',
   Drafts:
     'A draft has a version and is sent once, now or at a scheduled time. With draft approval, a person reviews the mail of an agent before it is sent.',
   Templates: 'Subject and bodies of messages with variables, which are changed and published in two steps.',

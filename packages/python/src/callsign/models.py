@@ -299,6 +299,11 @@ class DeleteDraftReply(TypedDict):
     deleted: Literal[True]
 
 
+class DeleteLabelReply(TypedDict):
+    id: str
+    deleted: Literal[True]
+
+
 class DeleteMailRuleReply(TypedDict):
     id: str
     deleted: Literal[True]
@@ -587,6 +592,10 @@ class Identity(TypedDict):
     agent_handle: str
     display_name: str
     description: str | None
+    instructions: str | None
+    """Instructions of yours for the program that acts as the agent. The server does not follow
+    them.
+    """
     mailbox_address: str
     """The primary address."""
     addresses: List[str]
@@ -854,6 +863,13 @@ class ListKeysReply(TypedDict):
     next_cursor: str | None
 
 
+class ListLabelsReply(TypedDict):
+    object: Literal["list"]
+    data: List[MailboxLabel]
+    has_more: bool
+    next_cursor: str | None
+
+
 class ListMailRulesReply(TypedDict):
     object: Literal["list"]
     data: List[MailRule]
@@ -1007,6 +1023,16 @@ class Mailbox(TypedDict):
     agent_handle: str
     agent_identity_id: str
     display_name: str
+    created_at: str
+    updated_at: str
+
+
+class MailboxLabel(TypedDict):
+    id: str
+    mailbox_id: str
+    name: str
+    """The label as messages and threads have it."""
+    color: str
     created_at: str
     updated_at: str
 
@@ -1526,6 +1552,12 @@ class SentReply(TypedDict):
 
 class SetFaultReply(TypedDict):
     faults: List[SimulatedFault]
+
+
+class SharedMessage(TypedDict):
+    id: str
+    url: str
+    expires_at: str
 
 
 class SimulateImessageMediaItem(TypedDict):

@@ -19,6 +19,8 @@ import { createDrafts } from '../features/mail/drafts/operations.ts'
 import { draftRoutes } from '../features/mail/drafts/routes.ts'
 import { createInboundMail, type InboundMail } from '../features/mail/inbound/operations.ts'
 import { createWakeGuard } from '../features/mail/inbound/wake-guard.ts'
+import { createLabels } from '../features/mail/labels/operations.ts'
+import { labelRoutes } from '../features/mail/labels/routes.ts'
 import { createMessages, type Messages } from '../features/mail/messages/operations.ts'
 import { createFindRecipients } from '../features/mail/messages/recipients.ts'
 import { messageRoutes } from '../features/mail/messages/routes.ts'
@@ -203,6 +205,7 @@ export function createMailArea(
       ...suppressionRoutes(suppressions),
       ...usageRoutes(usage),
       ...storageRoutes(storage, retention),
+      ...labelRoutes(createLabels({ db, identities })),
       ...templateRoutes(createTemplates({ db, accounts })),
     ],
     handlers: [

@@ -18,6 +18,7 @@ from ..models import (
     DeleteAddressReply,
     DeleteDomainReply,
     DeleteDraftReply,
+    DeleteLabelReply,
     DeleteMailRuleReply,
     DeleteMessageReply,
     DeleteSuppressionReply,
@@ -53,6 +54,7 @@ from ..models import (
     ListIdentitiesReply,
     ListImessageConversationsReply,
     ListKeysReply,
+    ListLabelsReply,
     ListMailRulesReply,
     ListMailboxesReply,
     ListMessagesReply,
@@ -74,6 +76,7 @@ from ..models import (
     MailList,
     MailRule,
     Mailbox,
+    MailboxLabel,
     Message,
     MessageBatch,
     MessageFlags,
@@ -102,6 +105,7 @@ from ..models import (
     SentDraft,
     SentReply,
     SetFaultReply,
+    SharedMessage,
     SimulateImessageMediaItem,
     SimulateMailAttachmentsItem,
     SimulateSmsMediaItem,
@@ -1028,6 +1032,7 @@ class Identities:
         display_name: str | Unset = UNSET,
         description: str | None | Unset = UNSET,
         custom_domain_id: str | None | Unset = UNSET,
+        instructions: str | None | Unset = UNSET,
         draft_approval: Literal["none", "required"] | Unset = UNSET,
         inbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         outbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
@@ -1059,6 +1064,7 @@ class Identities:
                         "display_name": display_name,
                         "description": description,
                         "custom_domain_id": custom_domain_id,
+                        "instructions": instructions,
                         "draft_approval": draft_approval,
                         "inbound_mode": inbound_mode,
                         "outbound_mode": outbound_mode,
@@ -1338,6 +1344,106 @@ class Keys:
                 body=given(
                     {
                         "name": name,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+
+class Labels:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(
+        self,
+        email_address: str,
+        *,
+        name: str,
+        color: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        request_timeout: float | None = None,
+    ) -> MailboxLabel:
+        """Defines a label of a mailbox with a color, which the console and clients show. Messages
+        and threads may have labels that are not defined. A mailbox has at most 500 labels.
+        """
+        return self._connection.request(
+            Request[MailboxLabel](
+                "POST",
+                f"/mailboxes/{segment(email_address)}/labels",
+                body=given(
+                    {
+                        "name": name,
+                        "color": color,
+                    }
+                ),
+                is_keyed=True,
+                idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    def delete(
+        self,
+        email_address: str,
+        label_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> DeleteLabelReply:
+        """Deletes a label, and removes it from the messages and threads of the mailbox. The
+        messages stay.
+        """
+        return self._connection.request(
+            Request[DeleteLabelReply](
+                "DELETE",
+                f"/mailboxes/{segment(email_address)}/labels/{segment(label_id)}",
+                timeout=request_timeout,
+            )
+        )
+
+    def list(
+        self,
+        email_address: str,
+        *,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListLabelsReply:
+        """Returns one page of the labels of a mailbox, newest first."""
+        return self._connection.request(
+            Request[ListLabelsReply](
+                "GET",
+                f"/mailboxes/{segment(email_address)}/labels",
+                query=given(
+                    {
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    def update(
+        self,
+        email_address: str,
+        label_id: str,
+        *,
+        name: str | Unset = UNSET,
+        color: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> MailboxLabel:
+        """Changes the name or the color of a label. Messages and threads of the mailbox that have
+        the label get its new name in the same transaction.
+        """
+        return self._connection.request(
+            Request[MailboxLabel](
+                "PATCH",
+                f"/mailboxes/{segment(email_address)}/labels/{segment(label_id)}",
+                body=given(
+                    {
+                        "name": name,
+                        "color": color,
                     }
                 ),
                 timeout=request_timeout,
@@ -2139,6 +2245,32 @@ class Messages:
                 ),
                 is_keyed=True,
                 idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    def share(
+        self,
+        email_address: str,
+        message_id: str,
+        *,
+        expires_in_seconds: int | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> SharedMessage:
+        """Makes a signed link to a page that shows the addresses, the subject and the body of a
+        message to whoever has the link. The page runs no script and loads no images from
+        elsewhere. It is gone when the link expires or the message is deleted. A link cannot be
+        revoked. `expires_in_seconds` is at most 7 days, and 48 hours by default.
+        """
+        return self._connection.request(
+            Request[SharedMessage](
+                "POST",
+                f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/share",
+                body=given(
+                    {
+                        "expires_in_seconds": expires_in_seconds,
+                    }
+                ),
                 timeout=request_timeout,
             )
         )
@@ -4231,6 +4363,7 @@ class Resources:
         self.identities = Identities(connection)
         self.imessage = Imessage(connection)
         self.keys = Keys(connection)
+        self.labels = Labels(connection)
         self.mail = Mail(connection)
         self.mail_rules = MailRules(connection)
         self.mailboxes = Mailboxes(connection)

@@ -3,16 +3,18 @@ import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
 import { getMessages, sendBatch, sendBatchMax } from '@callsign/contract/batches'
 import { getMailbox } from '@callsign/contract/identities'
 import type { Message, MessageItem } from '@callsign/contract/message-views'
-import { listMail } from '@callsign/contract/messages'
+import { listMail, shareMessage } from '@callsign/contract/messages'
 import { sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../../../core/api-call.ts'
-import { type Composition, compositionOf, isObject, senderOf } from './composition.ts'
+import { now } from '../../../core/clock.ts'
+import { type Composition, compositionOf, isObject, optionalText, senderOf } from './composition.ts'
 import { toAttachment, toEmail, toReceived, toReceivedItem, toSentItem } from './email-fields.ts'
 import { byAuthor } from './errors.ts'
 import { showMetrics } from './metrics.ts'
 import { listPage } from './pages.ts'
 import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
+import { readTime } from './schedule.ts'
 import { cancel, findScheduled, reschedule, schedule } from './scheduled.ts'
 import { withTemplate } from './templates.ts'
 
@@ -40,6 +42,7 @@ export const emailRoutes: ResendRoute[] = [
   { method: 'GET', path: '/emails', run: (request) => list(request, 'outbound', toSentItem) },
   { method: 'GET', path: '/emails/receiving', run: (request) => list(request, 'inbound', toReceivedItem) },
   { method: 'GET', path: '/emails/:id', run: show },
+  { method: 'POST', path: '/emails/:id/share', run: share },
   { method: 'PATCH', path: '/emails/:id', run: reschedule },
   { method: 'POST', path: '/emails/:id/cancel', run: cancel },
   { method: 'GET', path: '/emails/receiving/:id', run: async (request) => toReceived(await findEmail(request, 'inbound')) },
@@ -108,6 +111,19 @@ async function show(request: ResendRequest): Promise<unknown> {
   if (!scheduled) return toEmail(await findEmail(request, 'outbound'))
   if ('email' in scheduled) return scheduled.email
   return { ...toEmail(await findEmail({ ...request, params: { id: scheduled.messageId } }, 'outbound')), id }
+}
+
+/** The link of Resend lasts as long as a text such as `24h` or `in 2 days` says. */
+async function share(request: ResendRequest): Promise<unknown> {
+  const { params, body, call } = request
+  const { mailbox_id, id } = await findEmail(request, 'outbound')
+  const text = optionalText(body as Record<string, unknown>, 'expires_in')
+  const startMs = now().getTime()
+  const until = text === undefined ? undefined : readTime(text, startMs)
+  if (until === null) throw new ResendFailure(422, 'validation_error', '`expires_in` must be a duration such as `24h` or `in 2 days`.')
+  const given = until && { expires_in_seconds: Math.round((until.getTime() - startMs) / 1000) }
+  const { url } = await call(shareMessage, { params: { email_address: mailbox_id, message_id: id }, body: given ?? {} })
+  return { object: 'email', id: params.id, url }
 }
 
 async function findEmail({ params, call }: ResendRequest, direction: 'inbound' | 'outbound'): Promise<Email> {

@@ -24,7 +24,7 @@ const countedMax = 100
 /** The mailbox that a request names by its id or address. */
 export const inboxOf = ({ params }: ResendRequest): { email_address: string } => ({ email_address: params.inbox as string })
 
-async function handleOf(request: ResendRequest): Promise<string> {
+export async function handleOf(request: ResendRequest): Promise<string> {
   return (await request.call(getMailbox, { params: inboxOf(request) })).agent_handle
 }
 

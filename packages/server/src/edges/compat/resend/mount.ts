@@ -7,7 +7,9 @@ import { domainRoutes } from './domains.ts'
 import { draftRoutes } from './drafts.ts'
 import { emailRoutes } from './emails.ts'
 import { translated } from './errors.ts'
+import { inboxAgentRoutes } from './inbox-agent.ts'
 import { inboxRoutes } from './inboxes.ts'
+import { labelRoutes } from './labels.ts'
 import { logRoutes } from './logs.ts'
 import { grantRoutes } from './oauth-grants.ts'
 import { ResendFailure, type ResendRoute } from './route.ts'
@@ -29,6 +31,8 @@ export const resendRoutes: readonly ResendRoute[] = [
   ...templateRoutes,
   ...webhookRoutes,
   ...inboxRoutes,
+  ...inboxAgentRoutes,
+  ...labelRoutes,
   ...threadRoutes,
   ...draftRoutes,
   ...logRoutes,

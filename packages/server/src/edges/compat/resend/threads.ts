@@ -1,4 +1,4 @@
-// Threads of an inbox, with their emails and labels. The id of a label is its name.
+// Threads of an inbox, with their emails and labels.
 
 import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
 import { listDrafts } from '@callsign/contract/drafts'
@@ -10,6 +10,7 @@ import type { Static } from 'typebox'
 import type { ApiCall } from '../../../core/api-call.ts'
 import { attachmentsOf, optionalText } from './composition.ts'
 import { inboxOf } from './inboxes.ts'
+import { type DefinedLabels, readLabels } from './labels.ts'
 import { listPage, type ResendPage } from './pages.ts'
 import { isGiven, listField, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
 
@@ -17,15 +18,12 @@ type Summary = Static<typeof Thread>
 type Item = Static<typeof MessageItem>
 type Fields = Record<string, unknown>
 
-/** Our labels have no colors. */
-const toLabel = (name: string) => ({ id: name, name, color: '#808080' })
-
-const toSummary = ({ id, subject, folder, labels, unread_count }: Summary) => ({
+const toSummary = ({ id, subject, folder, labels, unread_count }: Summary, defined: DefinedLabels) => ({
   object: 'inbox_thread',
   id,
   subject,
   folder,
-  labels: labels.map(toLabel),
+  labels: labels.map((name) => defined.show(name)),
   read: unread_count === 0,
 })
 
@@ -46,8 +44,11 @@ const toEmail = (one: Item) => ({
   received_at: one.created_at,
 })
 
+/** What the threads of a list share: their mailbox, the threads with a draft, and the defined labels. */
+type ListParts = { call: ApiCall; mailbox: { email_address: string }; drafted: Set<string | null>; defined: DefinedLabels }
+
 /** A thread with the addresses of its latest message. */
-async function toThread(call: ApiCall, mailbox: { email_address: string }, thread: Summary, drafted: Set<string | null>) {
+async function toThread({ call, mailbox, drafted, defined }: ListParts, thread: Summary) {
   const isTrashed = thread.folder === 'trash' ? { is_trashed: true } : {}
   const { data } = await call(listMessages, { params: mailbox, query: { thread_id: thread.id, limit: 1, ...isTrashed } })
   const [latest] = data
@@ -58,7 +59,7 @@ async function toThread(call: ApiCall, mailbox: { email_address: string }, threa
     to: latest?.to ?? [],
     cc: latest?.cc ?? [],
     bcc: latest?.bcc ?? [],
-    labels: thread.labels.map(toLabel),
+    labels: thread.labels.map((name) => defined.show(name)),
     email_count: thread.message_count,
     has_attachment: (latest?.attachments.length ?? 0) > 0,
     has_draft: drafted.has(thread.id),
@@ -76,14 +77,15 @@ function single(text: string | undefined, name: string): string | undefined {
 }
 
 /** Filters of both lists. Our threads have participants instead of authors and recipients. */
-function filtersOf({ query }: ResendRequest): Fields {
+function filtersOf({ query }: ResendRequest, defined: DefinedLabels): Fields {
   if (query.has_attachment !== undefined) throw notOffered('A search by `has_attachment`')
   const people = ['from', 'to', 'cc', 'bcc'].flatMap((name) => single(query[name], name) ?? [])
   if (people.length > 1) throw notOffered('A search by several addresses')
+  const label = single(query.labels, 'labels')
   const isRead = query.read === undefined ? undefined : query.read === 'true'
   const filters = {
     folder: single(query.folders, 'folders'),
-    label: single(query.labels, 'labels'),
+    label: label === undefined ? undefined : defined.nameOf(label),
     is_unread: isRead === undefined ? undefined : !isRead,
     participant: people[0],
     q: query.query || undefined,
@@ -103,13 +105,17 @@ async function positionOf(request: ResendRequest): Promise<{ after?: string }> {
 async function list(request: ResendRequest): Promise<ResendPage<Awaited<ReturnType<typeof toThread>>>> {
   const { call } = request
   const params = inboxOf(request)
-  const filters = filtersOf(request)
-  const [position, { drafts }] = await Promise.all([positionOf(request), call(listDrafts, { params, query: { limit: 100 } })])
+  const [position, { drafts }, defined] = await Promise.all([
+    positionOf(request),
+    call(listDrafts, { params, query: { limit: 100 } }),
+    readLabels(request),
+  ])
+  const filters = filtersOf(request, defined)
   const drafted = new Set(drafts.map((draft) => draft.thread_id))
   return listPage(
     { ...request, query: { ...request.query, ...position } },
     (page) => call(listThreads, { params, query: { ...page, ...filters } as never }),
-    (thread) => toThread(call, params, thread, drafted),
+    (thread) => toThread({ call, mailbox: params, drafted, defined }, thread),
   )
 }
 
@@ -122,7 +128,15 @@ async function change(request: ResendRequest, body: Fields): Promise<Summary> {
   return request.call(updateThread, { params: { thread_id: id }, body: body as never })
 }
 
-const labelList = ({ labels }: Summary) => ({ object: 'list', data: labels.map(toLabel) })
+/** Changes labels, which the request names by ids or names. */
+async function changeLabels(request: ResendRequest, changeOf: (namesOf: (references: string[]) => string[]) => Fields): Promise<unknown> {
+  const defined = await readLabels(request)
+  const { labels } = await change(
+    request,
+    changeOf((references) => references.map((one) => defined.nameOf(one))),
+  )
+  return { object: 'list', data: labels.map((name) => defined.show(name)) }
+}
 
 /** An email, if it is in the thread and inbox that the request names. */
 async function findEmail(request: ResendRequest) {
@@ -178,13 +192,14 @@ export const threadRoutes: ResendRoute[] = [
       return { ...page, data: page.data.map((one) => ({ ...one, matched_email_id: null })) }
     },
   },
-  { method: 'GET', path: thread, run: async (request) => toSummary(await findThread(request)) },
+  { method: 'GET', path: thread, run: async (request) => toSummary(await findThread(request), await readLabels(request)) },
   {
     method: 'PATCH',
     path: thread,
     async run(request) {
       const { read, folder } = request.body as Fields
-      return toSummary(await change(request, { ...(isGiven(read) && { is_read: read }), ...(isGiven(folder) && { folder }) }))
+      const body = { ...(isGiven(read) && { is_read: read }), ...(isGiven(folder) && { folder }) }
+      return toSummary(await change(request, body), await readLabels(request))
     },
   },
   {
@@ -200,17 +215,17 @@ export const threadRoutes: ResendRoute[] = [
   {
     method: 'POST',
     path: `${thread}/labels`,
-    run: async (request) => labelList(await change(request, { add_labels: listField(request.body, 'labels') ?? [] })),
+    run: (request) => changeLabels(request, (namesOf) => ({ add_labels: namesOf(listField(request.body, 'labels') ?? []) })),
   },
   {
     method: 'PUT',
     path: `${thread}/labels`,
-    run: async (request) => labelList(await change(request, { labels: listField(request.body, 'labels') ?? [] })),
+    run: (request) => changeLabels(request, (namesOf) => ({ labels: namesOf(listField(request.body, 'labels') ?? []) })),
   },
   {
     method: 'DELETE',
     path: `${thread}/labels/:label`,
-    run: async (request) => labelList(await change(request, { remove_labels: [request.params.label] })),
+    run: (request) => changeLabels(request, (namesOf) => ({ remove_labels: namesOf([request.params.label as string]) })),
   },
   {
     method: 'GET',

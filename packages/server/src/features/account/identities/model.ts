@@ -22,6 +22,7 @@ export type IdentityRow = {
   agent_handle: string
   display_name: string
   description: string | null
+  instructions: string | null
   mailbox_id: string
   /** The primary address. */
   address: string

@@ -68,6 +68,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       agent_handle: row.agent_handle,
       display_name: row.display_name,
       description: row.description,
+      instructions: row.instructions,
       mailbox_address: row.address,
       addresses: row.addresses,
       status: 'active',
@@ -122,6 +123,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
         agent_handle: body.agent_handle,
         display_name: body.display_name ?? '',
         description: body.description ?? null,
+        instructions: null,
         mailbox_id: newId('mailbox'),
         address: '',
         addresses: [],
@@ -219,6 +221,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           retention: body.retention ?? {},
           at: now(),
         })
+        if (body.instructions !== undefined) await store.setInstructions(tx, row.id, body.instructions)
         if (body.metadata !== undefined)
           await setMetadata(tx, row, changeMetadata(await metadataStore.lockMetadata(tx, row.id), body.metadata))
         if (body.custom_domain_id !== undefined) {

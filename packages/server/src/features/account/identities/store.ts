@@ -58,7 +58,7 @@ export async function insertIdentity(sql: Sql, row: NewIdentity): Promise<void> 
   })
 }
 
-export const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, b.id AS mailbox_id, b.address, p.domain_id,
+export const identityColumns = `i.id, i.organization_id, i.agent_handle, i.display_name, i.description, i.instructions, b.id AS mailbox_id, b.address, p.domain_id,
   ARRAY(SELECT a.address FROM addresses a WHERE a.identity_id = i.id ORDER BY a.address <> b.address, a.id) AS addresses,
   t.id AS tunnel_id, t.status AS tunnel_status, i.draft_approval, i.inbound_mode, i.outbound_mode, i.sending_limits,
   i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
@@ -97,6 +97,11 @@ export async function listIdentities(
     values: [organizationId, identityIds, page.cursor, page.limit + 1],
   })
   return rows
+}
+
+/** Sets the instructions of an identity. */
+export async function setInstructions(sql: Sql, id: string, instructions: string | null): Promise<void> {
+  await sql.query({ text: 'UPDATE identities SET instructions = $2 WHERE id = $1', values: [id, instructions] })
 }
 
 export async function updateIdentity(

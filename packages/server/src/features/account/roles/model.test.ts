@@ -26,6 +26,7 @@ test('a reviewer reads, decides on drafts and releases from quarantine, and chan
     'requestApproval',
     'revokeApprovalLink',
     'sendDraft',
+    'shareMessage',
   ])
 })
 

@@ -66,8 +66,8 @@ export interface Attachments {
 
   /** Registers the files of another feature. */
   addSource(source: AttachmentSource): void
-  /** A signed download link, valid for an hour. */
-  linkTo(id: string): string
+  /** A signed download link, valid for an hour or for these seconds. */
+  linkTo(id: string, seconds?: number): string
   /** The attachments of a message for the API, with new links. */
   show(messageId: string): Promise<AttachmentView[]>
   /** The attachments of a draft for the API, with new links. */
@@ -94,8 +94,8 @@ export type KeptAttachment = Omit<store.NewAttachment, 'organization_id' | 'crea
 /** Decodes a range of a raw message. */
 export type Decode = (bytes: Buffer, encoding: 'base64' | 'quoted-printable' | 'identity') => Buffer
 
-/** A file in another feature's table. Its bytes are in the row or in a blob. */
-export type SourceFile = { filename: string; content_type: string; bytes: Buffer | null; blob_key: string | null }
+/** A file in another feature's table. Its bytes are in the row or in a blob. A page is shown by browsers instead of saved. */
+export type SourceFile = { filename: string; content_type: string; bytes: Buffer | null; blob_key: string | null; isPage?: boolean }
 
 /**
  * The files of a feature other than mail. They have attachment ids and the same download links. `findNamedBlobs` returns the blobs among
@@ -116,6 +116,11 @@ type Parts = {
   publicUrl: () => string
 }
 
+type FoundFile = { filename: string; contentType: string; isPage: boolean; read: () => Promise<Buffer> }
+
+/** Pages have styles and images of their own, and neither scripts nor anything from elsewhere. */
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
 const linkSeconds = 3600
 const fetchTimeoutMs = 15_000
 
@@ -124,8 +129,8 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
   const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
   const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
 
-  const linkTo = (id: string): string =>
-    signMediaUrl({ baseUrl: publicUrl(), attachmentId: id, expires: Math.floor(nowMs() / 1000) + linkSeconds, key: linkKey })
+  const linkTo = (id: string, seconds = linkSeconds): string =>
+    signMediaUrl({ baseUrl: publicUrl(), attachmentId: id, expires: Math.floor(nowMs() / 1000) + seconds, key: linkKey })
 
   async function keepBytes(organizationId: string, id: string, bytes: Buffer): Promise<StoredBytes> {
     if (bytes.length <= inlineBytesMax) return { bytes, blob_key: null }
@@ -135,15 +140,16 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
   }
 
   /** The file with this attachment id, of a message, a draft or an attachment source. */
-  async function findFile(id: string): Promise<{ filename: string; contentType: string; read: () => Promise<Buffer> } | null> {
+  async function findFile(id: string): Promise<FoundFile | null> {
     const row = await store.findStored(db, id)
-    if (row) return { filename: row.filename, contentType: row.content_type, read: () => readBytes(row) }
+    if (row) return { filename: row.filename, contentType: row.content_type, isPage: false, read: () => readBytes(row) }
     for (const attachmentSource of attachmentSources) {
       const file = await attachmentSource.findFile(id)
       if (file)
         return {
           filename: file.filename,
           contentType: file.content_type,
+          isPage: file.isPage === true,
           read: async () => file.bytes ?? blobs.get(file.blob_key as string),
         }
     }
@@ -281,8 +287,8 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
       const file = await findFile(id)
       if (!file) throw notFound('attachment')
       return new Raw(file.contentType, await file.read(), {
-        'content-disposition': contentDisposition(file.filename),
-        'content-security-policy': "default-src 'none'; sandbox",
+        'content-disposition': file.isPage ? 'inline' : contentDisposition(file.filename),
+        'content-security-policy': file.isPage ? pagePolicy : "default-src 'none'; sandbox",
         'x-content-type-options': 'nosniff',
         'cache-control': 'private, no-store',
         'cross-origin-resource-policy': 'same-origin',

@@ -2,6 +2,7 @@
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
 import type * as contract from '@callsign/contract/messages'
+import { shareSecondsDefault } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
@@ -23,6 +24,7 @@ import { createMessageDeletion, type Released, type ThreadPlace } from './messag
 import { createMessageLists } from './message-lists.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
 import { createRawFiles } from './raw-files.ts'
+import { createSharedPages } from './shared-page.ts'
 import * as store from './store.ts'
 import { findThread } from './thread-list-store.ts'
 import { findJoined } from './thread-store.ts'
@@ -73,6 +75,13 @@ export interface Messages extends Threads, MessageBatches {
   deleteMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.deleteMessage>>
   /** `POST …/messages/{message_id}/release`: out of quarantine, with the event of a regular arrival. */
   releaseMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.releaseMessage>>
+  /** `POST …/messages/{message_id}/share`: a signed link to a page with the message. */
+  shareMessage(
+    caller: Caller,
+    mailbox: string,
+    id: string,
+    body?: BodyOf<typeof contract.shareMessage>,
+  ): Promise<ReplyOf<typeof contract.shareMessage>>
   /** `GET …/messages/{message_id}/raw`: the bytes as they arrived, or as they are sent. */
   getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw>
   /** `GET …/search?q=`: newest first, with the matches marked. */
@@ -163,6 +172,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
 
   const { readRaw, readFile } = createRawFiles({ db, blobs, attachments, compose, findMessage: loadMessage })
+  const linkToPage = createSharedPages({ attachments, findMessage: loadMessage })
 
   return {
     ...createMessageLists({ db, identities, attachments, writeItems }),
@@ -234,6 +244,11 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         if (!flags) throw notFound('message')
         return flags
       })
+    },
+
+    async shareMessage(caller, mailbox, id, body) {
+      const row = await requireMessage(caller, mailbox, id)
+      return linkToPage(row.id, body?.expires_in_seconds ?? shareSecondsDefault)
     },
 
     async getRawMessage(caller, mailbox, id) {

@@ -24,6 +24,9 @@ export const messageRoutes = (messages: Messages, attachments: Attachments): Rou
   ),
   route(contract.deleteMessage, 'agent', (call, { params }) => messages.deleteMessage(call, params.email_address, params.message_id)),
   route(contract.releaseMessage, 'agent', (call, { params }) => messages.releaseMessage(call, params.email_address, params.message_id)),
+  route(contract.shareMessage, 'agent', (call, { params, body }) =>
+    messages.shareMessage(call.caller, params.email_address, params.message_id, body),
+  ),
   route(contract.getRawMessage, 'agent', (call, { params }) =>
     messages.getRawMessage(call.caller, params.email_address, params.message_id),
   ),
