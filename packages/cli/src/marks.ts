@@ -36,7 +36,7 @@ export const metadataFilterOption: Options = {
 
 /** Options of lists of messages. */
 export const markFilterOptions: Options = {
-  tag: { type: 'string', value: 'NAME:VALUE', about: 'Only mail with this tag, of one mailbox.' },
+  tag: { type: 'string', value: 'NAME:VALUE', about: 'Only mail with this tag.' },
   ...metadataFilterOption,
 }
 

@@ -13,6 +13,7 @@ import * as imessage from './imessage.ts'
 import * as keys from './keys.ts'
 import * as labels from './labels.ts'
 import * as mailRules from './mail-rules.ts'
+import * as messageSharing from './message-sharing.ts'
 import * as messages from './messages.ts'
 import type { Operation } from './operation.ts'
 import * as organization from './organization.ts'
@@ -46,6 +47,7 @@ export const operations: Operation[] = [
   draftLists,
   approvals,
   labels,
+  messageSharing,
   templates,
   domains,
   attachments,

@@ -22,9 +22,9 @@ export const listMail = operation({
   query: strict({
     thread_id: Type.Optional(id('thread')),
     agent: Type.Optional(HandleReference),
-    direction: Type.Optional(
-      Type.Unsafe<'inbound' | 'outbound'>({ ...Direction, description: 'Lists this direction only. total counts both.' }),
-    ),
+    direction: Type.Optional(Direction),
+    folder: listFilters.folder,
+    ...markFilters,
     view: viewField,
     limit: Limit,
     cursor: Cursor,
@@ -170,26 +170,6 @@ export const restoreMessage = operation({
   reply: TrashedMessage,
   errors: ['conflict'],
   idempotent: true,
-})
-
-/** Seconds for which a shared link is valid: 48 hours, and at most 7 days. */
-export const shareSecondsDefault = 172_800
-const shareSecondsMax = 604_800
-
-export const shareMessage = operation({
-  id: 'shareMessage',
-  method: 'POST',
-  path: '/api/v1/mailboxes/{email_address}/messages/{message_id}/share',
-  summary: 'Makes a signed link to a page with the message, for people without a key.',
-  tag: 'Messages',
-  scopes: ['mail:read'],
-  params: messageParams,
-  body: strict({
-    expires_in_seconds: Type.Optional(Type.Integer({ minimum: 60, maximum: shareSecondsMax, default: shareSecondsDefault })),
-  }),
-  bodyOptional: true,
-  status: 200,
-  reply: Type.Object({ id: Type.String(), url: Type.String(), expires_at: Timestamp }, { $id: 'SharedMessage' }),
 })
 
 export const getRawMessage = operation({

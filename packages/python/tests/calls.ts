@@ -61,6 +61,7 @@ export const calls: Call[] = [
   },
   { call: 'messages.get', path: ['support', '$sent'], until: { at: 'status', is: 'delivered' } },
   { call: 'mail.list', args: { agent: 'sales', limit: 5 } },
+  { call: 'mail.list', args: { folder: 'inbox', tag: 'kind:order', metadata: 'order:1042' } },
   { call: 'messages.list', path: ['sales'], args: { is_read: false, limit: 5 } },
   { call: 'messages.get', path: ['sales', '$message'], save: { attachment: 'attachments.0.id' } },
   { call: 'messages.update', path: ['sales', '$message'], args: { is_read: true, add_labels: ['order'] } },

@@ -1,5 +1,6 @@
 // The messages and threads of one mailbox. `mailbox` is a full address or an agent handle everywhere.
 import type { getAttachmentText } from '@callsign/contract/attachments'
+import type { shareMessage } from '@callsign/contract/message-sharing'
 import type { MessageSummary } from '@callsign/contract/message-views'
 import type {
   deleteMessage,
@@ -8,7 +9,6 @@ import type {
   releaseMessage,
   restoreMessage,
   searchMessages,
-  shareMessage,
   trashMessage,
   updateMessage,
 } from '@callsign/contract/messages'

@@ -313,6 +313,7 @@ CREATE INDEX messages_newest ON messages (mailbox_id, is_hidden, id DESC);
 CREATE INDEX messages_thread ON messages (thread_id, is_hidden, id DESC);
 CREATE INDEX messages_quarantined ON messages (mailbox_id, id DESC) WHERE is_quarantined;
 CREATE INDEX messages_trash ON messages (mailbox_id, id DESC) WHERE trashed_at IS NOT NULL;
+CREATE INDEX messages_trash_organization ON messages (organization_id, id DESC) WHERE trashed_at IS NOT NULL;
 CREATE INDEX messages_trashed_at ON messages (trashed_at) WHERE trashed_at IS NOT NULL;
 CREATE INDEX messages_raw ON messages (raw_id) WHERE raw_id IS NOT NULL;
 -- Automatic replies (RFC 3834) leave with the null return path. One per addressee is the limit, checked before each is sent.
@@ -369,6 +370,16 @@ BEGIN
 EXCEPTION WHEN undefined_object THEN
   CREATE INDEX messages_marks ON messages USING gin (labels, tags, metadata jsonb_path_ops)
     WHERE labels <> '{}' OR tags IS NOT NULL OR metadata IS NOT NULL;
+END
+$$;
+
+-- The same for tags and metadata across an organization. Few messages have them.
+DO $$
+BEGIN
+  CREATE INDEX messages_marks_organization ON messages USING gin ((organization_id || substr(id, 5, 4)), tags, metadata jsonb_path_ops)
+    WHERE tags IS NOT NULL OR metadata IS NOT NULL;
+EXCEPTION WHEN undefined_object THEN
+  NULL;
 END
 $$;
 
@@ -646,6 +657,7 @@ CREATE INDEX suppressions_newest ON suppressions (organization_id, id DESC) WHER
 ALTER TABLE addresses ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE domains ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE drafts ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
+ALTER TABLE labels ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
 ALTER TABLE mail_rules ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE mailboxes ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);

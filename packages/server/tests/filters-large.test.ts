@@ -104,9 +104,35 @@ async function walk(harness: Harness, handle: Handle, query: string): Promise<st
   return items.filter((item) => item.subject !== 'Template').map((item) => item.id)
 }
 
+/** All pages of the list across mailboxes. */
+async function walkAll(harness: Harness, query: string, key?: string): Promise<string[]> {
+  const items: Json[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const path = `/mail/messages?${query}&limit=40${cursor && `&cursor=${cursor}`}`
+    const page: Json = await harness.expectApi(200, 'GET', path, key === undefined ? {} : { key })
+    items.push(...page.messages)
+    cursor = page.next_cursor
+  }
+  return items.filter((item) => item.subject !== 'Template').map((item) => item.id)
+}
+
+/** Filters of the list across mailboxes. Every copy is in a thread in the inbox. */
+const sharedCases: Case[] = [
+  tag('kind:rare'),
+  tag('batch:9'),
+  tag('kind:none'),
+  metadata('kind', 'rare'),
+  metadata('order', '445'),
+  both(tag('kind:common'), metadata('kind', 'rare')),
+  both(tag('kind:rare'), ['folder=inbox', () => true]),
+  both(tag('kind:rare'), ['folder=archive', () => false]),
+  both(metadata('kind', 'rare'), ['direction=outbound', () => false]),
+]
+
 describe.each(['with the index of parts', 'without the extension that it takes'])('%s', (kind) => {
   let harness: Harness
   const samples = { ann: samplesOf('ann'), cleo: samplesOf('cleo') }
+  let key: string | undefined
   beforeAll(async () => {
     harness = await startHarness()
     if (kind.startsWith('without')) await harness.db.query({ text: 'DROP INDEX messages_parts' })
@@ -136,6 +162,14 @@ describe.each(['with the index of parts', 'without the extension that it takes']
 
   test.each(cases)('%s gives every match once, newest first, over all pages', async (query, is) => {
     for (const handle of ['ann', 'cleo'] as const) expect(await walk(harness, handle, query)).toEqual(expected(handle, is))
+  })
+
+  test.each(sharedCases)('%s gives the matches of every mailbox, also to a key of both agents', async (query, is) => {
+    const all = [...expected('ann', is), ...expected('cleo', is)].toSorted().toReversed()
+    expect(await walkAll(harness, query)).toEqual(all)
+    key ??= (await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Both', type: 'agent', agent_handles: ['ann', 'cleo'] } })).key
+    expect(await walkAll(harness, query, key)).toEqual(all)
+    expect(await walkAll(harness, `${query}&agent=cleo`)).toEqual(expected('cleo', is))
   })
 
   test.each(['ann', 'cleo'] as const)('recipients of %s match in any spelling, in to and cc', async (handle) => {

@@ -1,7 +1,7 @@
 // Lists of messages by folder, in a mailbox with more messages than a scan reads before it uses the index of threads.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MessageFilter } from '../src/features/mail/messages/filter-conditions-store.ts'
+import type { MessageFilter, MessageOwner } from '../src/features/mail/messages/filter-conditions-store.ts'
 import { listByFilter } from '../src/features/mail/messages/filter-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -89,12 +89,11 @@ beforeAll(async () => {
 afterAll(() => harness?.stop())
 
 /** All pages of a list, one after another. */
-async function walk(query: string): Promise<string[]> {
+async function walk(query: string, list = '/mailboxes/ann/messages'): Promise<string[]> {
   const found: string[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const path = `/mailboxes/ann/messages?${query}&limit=100${cursor && `&cursor=${cursor}`}`
-    const page: Json = await harness.expectApi(200, 'GET', path)
-    found.push(...page.data.map((one: Json) => one.id))
+    const page: Json = await harness.expectApi(200, 'GET', `${list}?${query}&limit=100${cursor && `&cursor=${cursor}`}`)
+    found.push(...(page.data ?? page.messages).map((one: Json) => one.id))
     cursor = page.next_cursor
   }
   return found
@@ -126,6 +125,14 @@ describe('GET …/messages?folder=', () => {
     expect(await walk(query)).toEqual(expected.toReversed())
   })
 
+  test.each(cases.filter(([query]) => /^folder=\w+(&direction=\w+)?$/.test(query)))(
+    '%s is the same across mailboxes',
+    async (query, is) => {
+      const expected = samples.filter(is).map(({ id }) => id)
+      expect(await walk(query, '/mail/messages')).toEqual(expected.toReversed())
+    },
+  )
+
   test('scheduled and unknown folders are 400', async () => {
     for (const folder of ['scheduled', 'drafts', ''])
       expect((await harness.api('GET', `/mailboxes/ann/messages?folder=${folder}`)).body.error.code).toBe('validation_error')
@@ -145,12 +152,18 @@ describe('GET …/messages?folder=', () => {
 })
 
 /** Rows that PostgreSQL reads for the first page. */
-const rowsReadFor = async (filter: MessageFilter): Promise<number> =>
-  (await countRowsRead(harness.db, (sql) => listByFilter(sql, mailboxId, filter, { limit: 50, cursor: null }, async () => true))).rowsRead
+const rowsReadFor = async (owner: MessageOwner, filter: MessageFilter): Promise<number> =>
+  (await countRowsRead(harness.db, (sql) => listByFilter(sql, owner, filter, { limit: 50, cursor: null }, async () => true))).rowsRead
 
 test('the first page of a folder whose messages are all old does not read every newer message', async () => {
   // A scan reads 2,500 messages with their threads, and the index of threads the rest.
-  for (const filter of [{ folder: 'spam' }, { folder: 'inbox' }, { folder: 'inbox', direction: 'inbound' }] as MessageFilter[])
-    expect(await rowsReadFor(filter)).toBeLessThan(9000)
-  expect(await rowsReadFor({ folder: 'archive' })).toBeLessThan(2000)
+  const owners: MessageOwner[] = [
+    { column: 'mailbox_id', id: mailboxId },
+    { column: 'organization_id', id: (await harness.expectApi(200, 'GET', '/organization')).id },
+  ]
+  for (const owner of owners) {
+    for (const filter of [{ folder: 'spam' }, { folder: 'inbox' }, { folder: 'inbox', direction: 'inbound' }] as MessageFilter[])
+      expect(await rowsReadFor(owner, filter)).toBeLessThan(9000)
+    expect(await rowsReadFor(owner, { folder: 'archive' })).toBeLessThan(2000)
+  }
 })

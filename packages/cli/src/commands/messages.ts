@@ -40,9 +40,9 @@ export async function messageTable(client: Callsign, output: Output, messages: M
 
 const filterOptions: Record<string, Option> = {
   trash: { type: 'boolean', about: 'The trash of one mailbox.' },
-  folder: { type: 'string', value: 'FOLDER', choices: folders, about: `Only mail of one mailbox in this folder: ${folders.join(', ')}.` },
+  folder: { type: 'string', value: 'FOLDER', choices: folders, about: `Only mail in this folder: ${folders.join(', ')}.` },
   unread: { type: 'boolean', about: 'Only unread mail of one mailbox.' },
-  direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only inbound or outbound mail of one mailbox.' },
+  direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only inbound or outbound mail.' },
   status: {
     type: 'string',
     value: 'STATUS',
@@ -55,7 +55,9 @@ const filterOptions: Record<string, Option> = {
   ...markFilterOptions,
 }
 
-/** The filters that the server has for one mailbox only. */
+/** The filters that the server has across mailboxes too. */
+const sharedFilters = ['folder', 'direction', 'tag', 'metadata']
+
 function readFilters(values: Values) {
   const [label, from, subject] = [text(values, 'label'), text(values, 'from'), text(values, 'subject')]
   const [direction, status] = [oneOf(values, 'direction', directions), oneOf(values, 'status', statuses)]
@@ -80,9 +82,9 @@ async function list({ client, output }: Context, values: Values): Promise<number
   const view: 'full' | 'summary' = output.isJson ? 'full' : 'summary'
   const query = { ...listQuery(values), view, ...(thread !== undefined && { thread_id: thread }) }
   const page =
-    Object.keys(filters).length > 0 || mailbox !== undefined
+    Object.keys(filters).some((name) => !sharedFilters.includes(name)) || mailbox !== undefined
       ? await callsign.messages.list(await chooseMailbox(callsign, values), { ...query, ...filters })
-      : await callsign.mail.list({ ...query, ...(agent !== undefined && { agent }) })
+      : await callsign.mail.list({ ...query, ...filters, ...(agent !== undefined && { agent }) })
   const lines = await messageTable(callsign, output, 'messages' in page ? page.messages : page.data)
   output.result(page, () => lines)
   if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

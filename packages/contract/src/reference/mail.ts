@@ -21,7 +21,7 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   listMail: {
     description:
-      'Returns messages of every mailbox that the key can access, sent and received, newest first. Filter by `agent`, `thread_id` or `direction`. Quarantined messages are not in this list. `total` counts the messages that pass the filters, of both directions.',
+      'Returns messages of every mailbox that the key can access, sent and received, newest first. Filter by `agent`, `thread_id`, `direction`, `folder`, `tag` or `metadata`. Quarantined messages are not in this list. `total` counts the messages of `agent` and `thread_id`, whatever the other filters are.',
     query: { agent: 'sales', limit: 20 },
     sdk: 'const { messages } = await callsign.mail.list($query)',
     cli: 'callsign mail list --agent sales --limit 20',
@@ -89,7 +89,7 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   shareMessage: {
     description:
-      'Makes a signed link to a page that shows the addresses, the subject and the body of a message to whoever has the link. The page runs no script and loads no images from elsewhere. It is gone when the link expires or the message is deleted. A link cannot be revoked. `expires_in_seconds` is at most 7 days, and 48 hours by default.',
+      'Makes a signed link to a page that shows the addresses, the subject and the body of a message to everyone with the link. The page runs no script and loads no images from elsewhere. It is gone when the link expires or the message is deleted. A link cannot be revoked. `expires_in_seconds` is at most 7 days, and 48 hours by default.',
     body: { expires_in_seconds: 3600 },
     sdk: 'const { url } = await callsign.messages.share($email_address, $message_id, $body)',
     cli: `callsign mail share ${sampleId('message')} --expires-in 3600`,

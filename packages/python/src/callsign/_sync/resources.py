@@ -1484,14 +1484,18 @@ class Mail:
         thread_id: str | Unset = UNSET,
         agent: str | Unset = UNSET,
         direction: Literal["inbound", "outbound"] | Unset = UNSET,
+        folder: Literal["inbox", "archive", "spam", "trash", "sent"] | Unset = UNSET,
+        tag: str | Unset = UNSET,
+        metadata: str | Unset = UNSET,
         view: Literal["full", "summary"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> MailList:
         """Returns messages of every mailbox that the key can access, sent and received, newest
-        first. Filter by `agent`, `thread_id` or `direction`. Quarantined messages are not in
-        this list. `total` counts the messages that pass the filters, of both directions.
+        first. Filter by `agent`, `thread_id`, `direction`, `folder`, `tag` or `metadata`.
+        Quarantined messages are not in this list. `total` counts the messages of `agent` and
+        `thread_id`, whatever the other filters are.
         """
         return self._connection.request(
             Request[MailList](
@@ -1502,6 +1506,9 @@ class Mail:
                         "thread_id": thread_id,
                         "agent": agent,
                         "direction": direction,
+                        "folder": folder,
+                        "tag": tag,
+                        "metadata": metadata,
                         "view": view,
                         "limit": limit,
                         "cursor": cursor,
@@ -2258,7 +2265,7 @@ class Messages:
         request_timeout: float | None = None,
     ) -> SharedMessage:
         """Makes a signed link to a page that shows the addresses, the subject and the body of a
-        message to whoever has the link. The page runs no script and loads no images from
+        message to everyone with the link. The page runs no script and loads no images from
         elsewhere. It is gone when the link expires or the message is deleted. A link cannot be
         revoked. `expires_in_seconds` is at most 7 days, and 48 hours by default.
         """

@@ -44,7 +44,7 @@ const toEmail = (one: Item) => ({
   received_at: one.created_at,
 })
 
-/** What the threads of a list share: their mailbox, the threads with a draft, and the defined labels. */
+/** The mailbox of a list of threads, the threads with a draft, and the defined labels. */
 type ListParts = { call: ApiCall; mailbox: { email_address: string }; drafted: Set<string | null>; defined: DefinedLabels }
 
 /** A thread with the addresses of its latest message. */

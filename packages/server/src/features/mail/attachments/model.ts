@@ -84,3 +84,10 @@ export function checkTotal(bytes: number, bytesMax: number): void {
       `The message exceeds ${Math.floor(bytesMax / (1024 * 1024))} MB with its attachments. Send fewer or smaller ones.`,
     )
 }
+
+/** A file of a signed link. A page is shown by browsers instead of saved. */
+export type FoundFile = { filename: string; contentType: string; isPage: boolean; read: () => Promise<Buffer> }
+
+/** Neither scripts nor anything from elsewhere. Pages have styles and images of their own. */
+export const policyOf = ({ isPage }: FoundFile): string =>
+  `default-src 'none'; ${isPage ? "style-src 'unsafe-inline'; img-src data:; " : ''}sandbox`

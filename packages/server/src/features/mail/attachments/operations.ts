@@ -19,9 +19,11 @@ import {
   contentIdOf,
   contentTypeOf,
   decodeBase64,
+  type FoundFile,
   filesDeleted,
   inlineBytesMax,
   type LoadedAttachment,
+  policyOf,
 } from './model.ts'
 import type { FileReader } from './provider.ts'
 import * as store from './store.ts'
@@ -91,7 +93,6 @@ export interface Attachments {
 /** An attachment whose bytes are stored, without its message or draft. */
 export type KeptAttachment = Omit<store.NewAttachment, 'organization_id' | 'created_at'>
 
-/** Decodes a range of a raw message. */
 export type Decode = (bytes: Buffer, encoding: 'base64' | 'quoted-printable' | 'identity') => Buffer
 
 /** A file in another feature's table. Its bytes are in the row or in a blob. A page is shown by browsers instead of saved. */
@@ -116,13 +117,7 @@ type Parts = {
   publicUrl: () => string
 }
 
-type FoundFile = { filename: string; contentType: string; isPage: boolean; read: () => Promise<Buffer> }
-
-/** Pages have styles and images of their own, and neither scripts nor anything from elsewhere. */
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-
-const linkSeconds = 3600
-const fetchTimeoutMs = 15_000
+const [linkSeconds, fetchTimeoutMs] = [3600, 15_000]
 
 export function createAttachments({ db, blobs, web, decode, fileReader, linkKey, publicUrl }: Parts): Attachments {
   const attachmentSources: AttachmentSource[] = []
@@ -288,7 +283,7 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
       if (!file) throw notFound('attachment')
       return new Raw(file.contentType, await file.read(), {
         'content-disposition': file.isPage ? 'inline' : contentDisposition(file.filename),
-        'content-security-policy': file.isPage ? pagePolicy : "default-src 'none'; sandbox",
+        'content-security-policy': policyOf(file),
         'x-content-type-options': 'nosniff',
         'cache-control': 'private, no-store',
         'cross-origin-resource-policy': 'same-origin',

@@ -32,15 +32,19 @@ const foldedRecipients = `CASE WHEN cardinality(${recipients}) = 1 THEN ARRAY[lo
 /** Threads of one folder. `isUnread` leaves out threads without an unread message, and `from` threads whose latest message has a lower id. */
 export type ThreadPlaces = { folder: string; isUnread: boolean; from: string }
 
+/** The messages of one mailbox or of one organization, which have an index each. */
+export type MessageOwner = { column: 'mailbox_id' | 'organization_id'; id: string }
+
 /** Filters as SQL. Each part is empty or begins with ` AND `. */
 export type Conditions = {
-  /** $1 is the mailbox, $2 the cursor and $3 the number of rows. The conditions use $4 and later. */
+  owner: MessageOwner
+  /** $1 is the owner, $2 the cursor and $3 the number of rows. The conditions use $4 and later. */
   values: unknown[]
   /** Limits the scan, by the time in ids, and by columns that have a partial index or the same value in most rows. */
   scope: string
   /** Conditions that few of the scanned messages may meet. */
   sought: string
-  /** The same conditions in the form of an index by mailbox and partition. Null without such an index. */
+  /** The same conditions in the form of an index by owner and partition. Null without such an index. */
   indexed: string | null
   /** The part of the scope that ends the scan. */
   reach: string
@@ -63,13 +67,14 @@ function add<T>(part: Part, value: T | undefined, condition: (parameter: string)
 }
 
 /** `isInParts` is true when the trigram index can find the sender or the subject. */
-export function toConditions(mailboxId: string, filter: MessageFilter, isInParts: boolean): Conditions {
-  const values: unknown[] = [mailboxId, null, null]
+export function toConditions(owner: MessageOwner, filter: MessageFilter, isInParts: boolean): Conditions {
+  const values: unknown[] = [owner.id, null, null]
   const reach = toReach(values, filter)
   const scope = reach + toScope(values, filter)
   const { sought, indexed } = toSought(values, filter)
-  const isIndexed = hasMarks(filter) || filter.to !== undefined || isInParts
-  return { values, reach, scope, sought, indexed: isIndexed ? indexed : null, places: placesOf(filter) }
+  // The indexes of labels, recipients and substrings are by mailbox only.
+  const isIndexed = hasMarks(filter) || (owner.column === 'mailbox_id' && (filter.to !== undefined || isInParts))
+  return { owner, values, reach, scope, sought, indexed: isIndexed ? indexed : null, places: placesOf(filter) }
 }
 
 function toReach(values: unknown[], filter: MessageFilter): string {
@@ -122,7 +127,7 @@ function toSought(values: unknown[], filter: MessageFilter): { sought: string; i
   })
   const marked = markConditions(filter, (value) => `$${values.push(value)}`)
   sought.text += marked
-  // The predicate of the index.
+  // The predicate of the index by mailbox, which that of the index by organization implies.
   indexed += hasMarks(filter) ? `${marked} AND (m.labels <> '{}' OR m.tags IS NOT NULL OR m.metadata IS NOT NULL)` : ''
   add(sought, placedFolderOf(filter), (p) => {
     // A subquery per row: the planner would otherwise read every thread of the mailbox for a join.

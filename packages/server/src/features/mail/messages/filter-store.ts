@@ -1,7 +1,7 @@
-// Lists one mailbox by any filters: newest first, in a time independent of the mailbox's size where an index covers the filters.
+// Lists one mailbox or organization by filters: newest first, in a time independent of its size where an index covers the filters.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
-import { type Conditions, type MessageFilter, toConditions } from './filter-conditions-store.ts'
+import { type Conditions, type MessageFilter, type MessageOwner, toConditions } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
 import { type ListedMessage, listedColumns } from './store.ts'
 import { askPartitions, expectedHits } from './time-partitions.ts'
@@ -12,19 +12,19 @@ const firstWalked = 500
 const walkedMax = 100_000
 
 /**
- * The messages of one mailbox that match every filter, newest first, and one row more than the page's limit. PostgreSQL cannot estimate their
+ * The messages of one owner that match every filter, newest first, and one row more than the page's limit. PostgreSQL cannot estimate their
  * frequency, and each plan is slow for some filters. So this scans the newest messages, then queries an index by time partition, with more
  * partitions each time. `hasPartsIndex` resolves with true when the trigram index of senders and subjects exists, which needs an extension.
  */
 export async function listByFilter(
   sql: Sql,
-  mailboxId: string,
+  owner: MessageOwner,
   filter: MessageFilter,
   page: PageRequest,
   hasPartsIndex: () => Promise<boolean>,
 ): Promise<ListedMessage[]> {
   const isInParts = [filter.from, filter.subject].some((part) => part !== undefined && hasTrigram(part)) && (await hasPartsIndex())
-  const conditions = toConditions(mailboxId, filter, isInParts)
+  const conditions = toConditions(owner, filter, isInParts)
   const wanted = page.limit + 1
   if (conditions.sought === '') return listScope(sql, conditions, page.cursor, wanted)
   const rows: ListedMessage[] = []
@@ -50,7 +50,7 @@ export async function listByFilter(
       count = Math.min(expected * 2, walkedMax)
       continue
     }
-    const ask = (partitions: string[], limit: number) => listPartitions(sql, mailboxId, conditions, partitions, lastId, limit)
+    const ask = (partitions: string[], limit: number) => listPartitions(sql, conditions, partitions, lastId, limit)
     return [...rows, ...(await askPartitions(stretch, step.oldestId, missing, ask))]
   }
 }
@@ -65,9 +65,9 @@ export async function hasPartsIndex(sql: Sql): Promise<boolean> {
 }
 
 /** Condition for messages of the scope below the cursor. */
-async function listScope(sql: Sql, { values, scope }: Conditions, cursor: string | null, limit: number): Promise<ListedMessage[]> {
+async function listScope(sql: Sql, { owner, values, scope }: Conditions, cursor: string | null, limit: number): Promise<ListedMessage[]> {
   const { rows } = await sql.query<ListedMessage>({
-    text: `SELECT ${listedColumns} FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
+    text: `SELECT ${listedColumns} FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
     values: values.with(1, cursor).with(2, limit),
   })
   return rows
@@ -78,13 +78,13 @@ type Step = { rows: ListedMessage[]; oldestId: string; firstId: string } & { las
 
 /** Scans the next `count` messages of the scope for at most `limit` rows. `lastId` is null at the end of the scope. */
 async function walk(sql: Sql, conditions: Conditions, cursor: string | null, count: number, limit: number): Promise<Step> {
-  const { values, scope, sought, reach } = conditions
-  const newest = `SELECT m.id FROM messages m WHERE m.mailbox_id = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC`
+  const { owner, values, scope, sought, reach } = conditions
+  const newest = `SELECT m.id FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC`
   const { rows } = await sql.query<ListedMessage & { first_id: string; last_id: string | null; oldest_id: string }>({
     text: `WITH step AS MATERIALIZED (SELECT (${newest} LIMIT 1) AS first_id, (${newest} OFFSET ${count - 1} LIMIT 1) AS last_id,
-        (SELECT m.id FROM messages m WHERE m.mailbox_id = $1${reach} ORDER BY m.id LIMIT 1) AS oldest_id)
+        (SELECT m.id FROM messages m WHERE m.${owner.column} = $1${reach} ORDER BY m.id LIMIT 1) AS oldest_id)
       SELECT step.first_id, step.last_id, step.oldest_id, found.* FROM step LEFT JOIN LATERAL (SELECT ${listedColumns} FROM messages m
-        WHERE m.mailbox_id = $1${scope}${sought} AND m.id < ${before('$2')} AND m.id >= coalesce(step.last_id, '')
+        WHERE m.${owner.column} = $1${scope}${sought} AND m.id < ${before('$2')} AND m.id >= coalesce(step.last_id, '')
         ORDER BY m.id DESC LIMIT $3) AS found ON true ORDER BY found.id DESC`,
     values: values.with(1, cursor).with(2, limit),
   })
@@ -93,23 +93,16 @@ async function walk(sql: Sql, conditions: Conditions, cursor: string | null, cou
   return { rows: found, firstId, lastId, oldestId }
 }
 
-/** Queries an index by mailbox and partition for the newest matches with ids below `to`. See search-store.ts for the form of the SQL. */
-async function listPartitions(
-  sql: Sql,
-  mailboxId: string,
-  conditions: Conditions,
-  partitions: string[],
-  to: string,
-  limit: number,
-): Promise<ListedMessage[]> {
-  const { values, scope, indexed } = conditions
+/** Queries an index by owner and partition for the newest matches with ids below `to`. See search-store.ts for the form of the SQL. */
+async function listPartitions(sql: Sql, conditions: Conditions, partitions: string[], to: string, limit: number): Promise<ListedMessage[]> {
+  const { owner, values, scope, indexed } = conditions
   const { rows } = await sql.query<ListedMessage>({
     text: `SELECT ${listedColumns} FROM messages m WHERE m.id = ANY(ARRAY(
         SELECT found.id FROM unnest($${values.length + 1}::text[]) AS time_partition (name) CROSS JOIN LATERAL (
-          SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = time_partition.name AND m.mailbox_id || '' = $1
+          SELECT m.id FROM messages m WHERE (m.${owner.column} || substr(m.id, 5, 4)) = time_partition.name AND m.${owner.column} || '' = $1
             ${scope}${indexed} AND m.id < $2 OFFSET 0) AS found
         ORDER BY found.id DESC LIMIT $3)) ORDER BY m.id DESC`,
-    values: [...values.with(1, to).with(2, limit), partitions.map((name) => mailboxId + name)],
+    values: [...values.with(1, to).with(2, limit), partitions.map((name) => owner.id + name)],
   })
   return rows
 }

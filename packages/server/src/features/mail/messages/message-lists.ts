@@ -2,11 +2,12 @@
 import type * as contract from '@callsign/contract/messages'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Caller, requireScope } from '../../../core/caller.ts'
-import { readPage, toPage } from '../../../core/page.ts'
+import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
 import { Written } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
+import type { MessageFilter, MessageOwner } from './filter-conditions-store.ts'
 import * as filterStore from './filter-store.ts'
 import { toItem } from './model.ts'
 import * as searchStore from './search-store.ts'
@@ -27,6 +28,17 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       (row) => row,
     )
 
+  /** The messages of the organization, or of these mailboxes, each of which has a page of its own index. */
+  async function listFiltered({ organizationId, mailboxIds }: store.ListScope, filter: MessageFilter, page: PageRequest) {
+    const owners: MessageOwner[] = mailboxIds?.map((id) => ({ column: 'mailbox_id', id })) ?? [
+      { column: 'organization_id', id: organizationId },
+    ]
+    const pages: store.ListedMessage[][] = []
+    for (const owner of owners) pages.push(await filterStore.listByFilter(db, owner, filter, page, hasPartsIndex))
+    const newestFirst = pages.flat().toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    return newestFirst.slice(0, page.limit + 1)
+  }
+
   return {
     async listMail(caller: Caller, query: QueryOf<typeof contract.listMail>) {
       const page = readPage(query, 'message')
@@ -35,10 +47,13 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
           ? [(await identities.requireMailbox(caller, query.agent)).mailboxId]
           : (caller.agents?.map((agent) => agent.mailboxId) ?? null)
       const scope = { organizationId: caller.organizationId, mailboxIds, threadId: query.thread_id ?? null }
-      // A thread is counted row by row, and everything else is a short read.
+      const { folder, tag, metadata, direction } = query
+      const isFiltered = [folder, tag, metadata].some((value) => value !== undefined)
+      const filter = { direction, thread_id: query.thread_id, folder, tag, metadata }
+      // A thread is counted row by row, filters may read more, and everything else is a short read.
       const sql = scope.threadId === null ? db.lookups : db
       const [rows, total] = await Promise.all([
-        store.listByScope(sql, { ...scope, direction: query.direction }, page),
+        isFiltered ? listFiltered(scope, filter, page) : store.listByScope(sql, { ...scope, direction }, page),
         store.countByScope(sql, scope),
       ])
       const { data, next_cursor } = pageOf(rows, page.limit)
@@ -53,7 +68,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       const { after, before, view, limit: _limit, cursor: _cursor, ...filter } = query
       const rows = await filterStore.listByFilter(
         db,
-        mailboxId,
+        { column: 'mailbox_id', id: mailboxId },
         {
           ...filter,
           after: after === undefined ? undefined : new Date(after),

@@ -1,8 +1,8 @@
 // Operations on stored messages and threads.
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
+import { type shareMessage, shareSecondsDefault } from '@callsign/contract/message-sharing'
 import type * as contract from '@callsign/contract/messages'
-import { shareSecondsDefault } from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
@@ -22,9 +22,9 @@ import { fileReleased } from './filing.ts'
 import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
 import { createMessageLists } from './message-lists.ts'
+import { createSharedPages } from './message-page.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
 import { createRawFiles } from './raw-files.ts'
-import { createSharedPages } from './shared-page.ts'
 import * as store from './store.ts'
 import { findThread } from './thread-list-store.ts'
 import { findJoined } from './thread-store.ts'
@@ -76,12 +76,7 @@ export interface Messages extends Threads, MessageBatches {
   /** `POST …/messages/{message_id}/release`: out of quarantine, with the event of a regular arrival. */
   releaseMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.releaseMessage>>
   /** `POST …/messages/{message_id}/share`: a signed link to a page with the message. */
-  shareMessage(
-    caller: Caller,
-    mailbox: string,
-    id: string,
-    body?: BodyOf<typeof contract.shareMessage>,
-  ): Promise<ReplyOf<typeof contract.shareMessage>>
+  shareMessage(caller: Caller, mailbox: string, id: string, body?: BodyOf<typeof shareMessage>): Promise<ReplyOf<typeof shareMessage>>
   /** `GET …/messages/{message_id}/raw`: the bytes as they arrived, or as they are sent. */
   getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw>
   /** `GET …/search?q=`: newest first, with the matches marked. */

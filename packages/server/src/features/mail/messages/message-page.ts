@@ -1,4 +1,4 @@
-// A page with one message, for people who have its signed link. A stranger may have written every value.
+// A page with one message, behind a signed link. A stranger may have written every value.
 import { isId } from '@callsign/contract/ids'
 import { textToHtml } from '@callsign/mail/html/text'
 import { now } from '../../../core/clock.ts'
