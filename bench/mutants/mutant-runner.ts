@@ -23,6 +23,9 @@ const namespace = shared.__stryker__
 const hitFactor = 100
 /** Slower tests, such as those of random input, are left out. */
 const testMsMax = 5_000
+/** A mutant runs endlessly when its tests take this many times as long as without it, and 3 seconds more. */
+const slowFactor = 30
+const mutantMsMin = 3_000
 
 const testsIn = (suite: RunnerTestSuite): RunnerTestCase[] =>
   suite.tasks.flatMap((task) => (task.type === 'suite' ? testsIn(task) : [task]))
@@ -70,14 +73,15 @@ export default class PlantedRun extends TestRunner {
 
 async function runMutants(tests: RunnerTestCase[]): Promise<void> {
   const plan = JSON.parse(readFileSync(process.env.CALLSIGN_MUTANTS as string, 'utf8')) as Plan
-  const note = (mutant: string, verdict: Verdict) => appendFileSync(plan.resultsFile, `${mutant} ${verdict}\n`)
+  const note = (mutant: string, verdict: Verdict, limitMs = '') => appendFileSync(plan.resultsFile, `${mutant} ${verdict} ${limitMs}\n`)
   const { static: onImport, perTest } = namespace.mutantCoverage ?? { static: {}, perTest: {} }
   const quickFirst = tests
     .filter((test) => test.result?.state === 'pass' && (test.result.duration ?? 0) <= testMsMax)
     .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0))
   for (const mutant of plan.mutants) {
-    note(mutant, 'started')
     const covering = quickFirst.filter((test) => perTest[test.id]?.[mutant])
+    const usualMs = covering.reduce((sum, test) => sum + (test.result?.duration ?? 0), 0)
+    note(mutant, 'started', String(mutantMsMin + slowFactor * usualMs))
     namespace.hitCount = 0
     namespace.hitLimit = hitFactor * covering.reduce((sum, test) => sum + (perTest[test.id]?.[mutant] ?? 0), 0)
     resetState()

@@ -10,7 +10,7 @@ import { makeScratchCopy } from './scratch-copy.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const killedShareMin = 0.9
-/** A mutant that takes longer runs endlessly, and counts as killed. */
+/** A mutant that takes longer than this, or than the limit that its process names, runs endlessly and counts as killed. */
 const mutantMsMax = 20_000
 
 /** `uncovered` mutants are in code that no test runs, and count as survivors. `static` ones run on import only, and `disabled` ones have a reason. */
@@ -107,15 +107,22 @@ async function runProcess(plan: Plan, folder: string, testArguments: string[]): 
   let seen = 0
   let sinceMs = performance.now()
   while ((await Promise.race([ended, sleep(500)])) !== 'ended') {
-    const { length } = readFileSync(plan.resultsFile)
+    const lines = linesOf(plan.resultsFile)
     // The first run has no limit.
-    if (length !== seen || length === 0) sinceMs = performance.now()
-    seen = length
-    if (performance.now() - sinceMs > mutantMsMax) child.kill('SIGKILL')
+    if (lines.length !== seen || lines.length === 0) sinceMs = performance.now()
+    seen = lines.length
+    const limitMs = Math.min(mutantMsMax, Number(lines.at(-1)?.[2] || mutantMsMax))
+    if (performance.now() - sinceMs > limitMs) child.kill('SIGKILL')
   }
-  const lines = readFileSync(plan.resultsFile, 'utf8').split('\n').filter(Boolean)
-  return lines.map((line) => line.split(' ') as [string, Verdict])
+  return linesOf(plan.resultsFile).map(([mutant, verdict]) => [mutant as string, verdict as Verdict])
 }
+
+/** Mutant, verdict and time limit, per line. */
+const linesOf = (file: string): string[][] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split(' '))
 
 const countOf = (results: Planted[], verdict: Planted['verdict']): number => results.filter((mutant) => mutant.verdict === verdict).length
 

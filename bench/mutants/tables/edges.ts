@@ -169,9 +169,9 @@ export const mutants: Mutant[] = [
   {
     name: 'memory of bodies not returned',
     file: 'packages/server/src/edges/api/body-reader.ts',
-    find: `      this.giveBack()
-      this.#isClosed = true`,
-    replace: '      this.#isClosed = true',
+    find: `    this.giveBack()
+    this.#isClosed = true`,
+    replace: '    this.#isClosed = true',
     test: 'packages/server/tests/api-edge.test.ts',
     only: 'bodies|idle',
   },

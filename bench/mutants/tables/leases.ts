@@ -155,8 +155,8 @@ const giveBackText`,
   {
     name: 'messages of one thread in a batch counted once',
     file: 'packages/server/src/features/mail/messages/filing.ts',
-    find: 'count: (known?.count ?? 0) + (row.status',
-    replace: 'count: (row.status',
+    find: 'count: (known?.count ?? 0) + (isQuarantined',
+    replace: 'count: (isQuarantined',
     test: 'packages/server/tests/filing-batches.test.ts',
   },
   {
@@ -168,19 +168,16 @@ const giveBackText`,
   },
   {
     name: 'mailbox counter of a batch counts one',
-    file: 'packages/server/src/features/mail/messages/filing.ts',
-    find: `    count.delta++
-`,
-    replace: `    count.delta = 1
-`,
+    file: 'packages/server/src/features/mail/messages/count-store.ts',
+    find: 'count.delta++',
+    replace: 'count.delta = 1',
     test: 'packages/server/tests/filing-batches.test.ts',
   },
   {
     name: 'quarantined messages counted',
-    file: 'packages/server/src/features/mail/messages/filing.ts',
-    find: `    if (row.status === 'quarantined') continue
-    const count`,
-    replace: '    const count',
+    file: 'packages/server/src/features/mail/messages/count-store.ts',
+    find: "if (row.status !== 'quarantined') count.delta++",
+    replace: 'count.delta++',
     test: 'packages/server/tests/filing-batches.test.ts',
   },
   {

@@ -1,23 +1,13 @@
 // Sample mail, read by us, by postal-mime and by Python: where the two agree we agree with them, and elsewhere with one of them, or we say why not.
-// Our own samples always; those of other libraries' suites from CALLSIGN_TEST_VECTORS/mime (mikel/mail spec/fixtures, postal-mime and mailparser test
-// fixtures, MIT and MIT-0), which are not ours to keep here.
-import { existsSync, globSync, readFileSync } from 'node:fs'
+// The samples of this repository always, with the stored readings of Python. Those of other libraries' suites from CALLSIGN_TEST_VECTORS/mime
+// (mikel/mail spec/fixtures, postal-mime and mailparser test fixtures, MIT and MIT-0) need Python.
+import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseMessage } from '../src/mime/parse.ts'
 import { decodeAttachment } from '../src/mime/transfer-encoding.ts'
-import { digestOf, findPython, foldSpace, type Reading, readWithPostalMime, readWithPython } from './harness/mail-oracles.ts'
-
-const folders = [join(import.meta.dirname, 'messages'), join(process.env.CALLSIGN_TEST_VECTORS ?? '/nonexistent', 'mime')]
-const files = folders.flatMap((folder) =>
-  existsSync(folder)
-    ? globSync('*.eml', { cwd: folder })
-        .sort()
-        .map((name) => join(folder, name))
-    : [],
-)
-/** As it would arrive: CRLF. */
-const read = (file: string): Buffer => Buffer.from(readFileSync(file, 'latin1').replace(/\r?\n/g, '\r\n'), 'latin1')
+import { digestOf, findPython, foldSpace, type Reading, readWithPostalMime } from './harness/mail-oracles.ts'
+import { ownSamples, pythonReadingsFile, readAllWithPython, readSample } from './messages/write-python-readings.ts'
 
 function readOurs(raw: Buffer): Reading {
   const message = parseMessage(raw)
@@ -66,30 +56,39 @@ const differences: Record<string, Partial<Record<Field, string>>> = {
   'postalsys+postal-mime-test_fixtures_mixed.eml': { html: 'the same message' },
 }
 
-const python = findPython()
-describe.skipIf(python)(python ? `samples (skipped: ${python})` : 'samples', () => {
-  let byPython: Map<string, Reading>
-  beforeAll(() => {
-    const readings = readWithPython(files.map(read))
-    byPython = new Map(files.map((file, index) => [file, readings[index] as Reading]))
-  }, 120_000)
+async function expectAgreement(file: string, byPython: Reading): Promise<void> {
+  const [name, raw] = [basename(file), readSample(file)]
+  const ours = readOurs(raw)
+  const others = [byPython, await readWithPostalMime(raw).catch(() => null)].flatMap((reading) => reading ?? [])
+  const different = fields.filter((field) => {
+    const isMadeFromHtml = field === 'text' && ours.html !== '' && others.some((reading) => reading.text === '')
+    return !isMadeFromHtml && !others.some((reading) => comparable(field, reading) === comparable(field, ours))
+  })
+  const known = Object.keys(differences[name] ?? {}) as Field[]
+  expect(
+    Object.fromEntries(
+      different
+        .filter((field) => !known.includes(field))
+        .map((field) => [field, { ours: ours[field], others: others.map((reading) => reading[field]) }]),
+    ),
+  ).toEqual({})
+  expect(known.filter((field) => !different.includes(field))).toEqual([])
+}
 
-  test.each(files.map((file) => [basename(file), file]))('%s', async (name, file) => {
-    const raw = read(file)
-    const ours = readOurs(raw)
-    const others = [byPython.get(file) as Reading, await readWithPostalMime(raw).catch(() => null)].flatMap((reading) => reading ?? [])
-    const different = fields.filter((field) => {
-      const isMadeFromHtml = field === 'text' && ours.html !== '' && others.some((reading) => reading.text === '')
-      return !isMadeFromHtml && !others.some((reading) => comparable(field, reading) === comparable(field, ours))
-    })
-    const known = Object.keys(differences[name] ?? {}) as Field[]
-    expect(
-      Object.fromEntries(
-        different
-          .filter((field) => !known.includes(field))
-          .map((field) => [field, { ours: ours[field], others: others.map((reading) => reading[field]) }]),
-      ),
-    ).toEqual({})
-    expect(known.filter((field) => !different.includes(field))).toEqual([])
+const stored = JSON.parse(readFileSync(pythonReadingsFile, 'utf8')) as Record<string, Reading>
+test.each(ownSamples.map((file) => [basename(file), file]))('%s', (name, file) => expectAgreement(file, stored[name] as Reading))
+
+const python = findPython()
+test.skipIf(python)(`the stored readings are those of this Python${python ? ` (skipped: ${python})` : ''}`, () =>
+  expect(readAllWithPython(ownSamples)).toEqual(stored),
+)
+
+const folder = process.env.CALLSIGN_TEST_VECTORS
+const missing = folder === undefined ? 'CALLSIGN_TEST_VECTORS names no folder with them' : python
+describe.skipIf(missing)(`samples of other libraries${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  test('are read as the other parsers do', { timeout: 120_000 }, async () => {
+    const files = globSync('mime/*.eml', { cwd: folder as string }).map((name) => join(folder as string, name))
+    const byPython = readAllWithPython(files)
+    for (const file of files) await expectAgreement(file, byPython[basename(file)] as Reading)
   })
 })

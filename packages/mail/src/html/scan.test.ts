@@ -24,6 +24,17 @@ describe('hidden text', () => {
     ['a<i style="font-size:0"><b style="font-size:1em">secret</b></i>b', 'ab'],
     ['a<div style="display:/**/none">secret</div>b', 'ab'],
     ['<style>.x{/* } */display:/**/none}</style>a<i class="x">secret</i>b', 'ab'],
+    ['a<i style="background:#000">secret</i>b', 'ab'],
+    ['<style type="text/css">.x{display:none}</style>a<i class=x>secret</i>b', 'ab'],
+    ['<style>.y{}</style><style>.x{display:none}</style>a<i class=x>secret</i>b', 'ab'],
+    ['a<a href="x" style="color:#fff">secret</a>b', 'ab'],
+    ['<style>@media screen{.x{display:block}}</style><i class=x style="display:none">a</i><i style="display:none">secret</i>b', 'ab'],
+    ['<style>.x{background:#000}</style>a<i style="color:#fefefe">secret</i>b', 'ab'],
+    ['<i hidden><b>secret</i>ab', 'ab'],
+    [`<i hidden>${'<b>'.repeat(39)}secret</i>ab`, 'ab'],
+    [`${'<b>'.repeat(399)}<i hidden>secret</i>ab`, 'ab'],
+    [`${'<b>'.repeat(398)}<i hidden><b><i></i>secret</b></i>ab`, 'ab'],
+    ['<div style="background:#000"><i style="background:transparent;color:#000">secret</i><b style="color:#fff">ab</b></div>', 'ab'],
   ])('%s', (html, text) => {
     expect(visible(html).replace(' ', text.includes(' ') ? ' ' : '')).toBe(text)
     expect(hidden(html).join('').replace(' ', '')).toBe('secret')
@@ -47,6 +58,13 @@ describe('hidden text', () => {
     '<p hidden><div>shown</div>',
     '<br hidden>shown',
     '<img hidden>shown',
+    '<div style="background:#fff;color:#fff"><a href="x">shown</a></div>',
+    '<div style="color:#fff"><a href="x" style="font-weight:bold">shown</a></div>',
+    '<style>.y .x{background:#000}</style><p style="color:#fff">shown</p>',
+    '<style>#undefined{display:none}</style><p>shown</p>',
+    '<style>.x{display:none}</style><p class="xx">shown</p>',
+    `${'<b>'.repeat(400)}<i hidden>shown</i>`,
+    '<i alt="x">shown</i>',
   ])('%s is visible', (html) => expect(visible(html)).toBe('shown'))
 
   test('its place before the visible text is noted', () => {
@@ -56,11 +74,27 @@ describe('hidden text', () => {
   })
 })
 
+test('hidden text is limited, and white space is none', () => {
+  const texts = (html: string) => scanHtml(html).hidden.map(({ text }) => text.length)
+  expect(texts('<i hidden> \n</i>')).toEqual([])
+  expect(texts('<i hidden> a \n b </i>')).toEqual([3])
+  expect(texts(`<i hidden>${'a'.repeat(65_535)}</i>x<i hidden>b</i>x<i hidden>c</i>`)).toEqual([65_535, 1])
+  expect(texts(`<i hidden>${'a'.repeat(65_536)}</i>x<i hidden>b</i>`)).toEqual([65_536])
+  expect(texts('x<i hidden>a</i>'.repeat(101))).toHaveLength(100)
+  expect(hidden(`<i hidden>${'<b>'.repeat(40)}a</i>b`)).toEqual(['ab'])
+})
+
+test('at most 60 characters are hardly any text before', () => {
+  const isFirst = (html: string) => scanHtml(`${html}<i hidden>one</i>`).hidden[0]?.isFirst
+  expect([isFirst('a'.repeat(60)), isFirst('a'.repeat(61)), isFirst(' '.repeat(100)), isFirst('')]).toEqual([true, false, true, true])
+})
+
 describe('links', () => {
   test.each([
     ['<a href="https://x.example/">one <b>two</b></a> three', [{ href: 'https://x.example/', text: 'one two' }]],
     ["<a href=' https://x.example/?a=1&amp;b=2 '>x</a>", [{ href: 'https://x.example/?a=1&b=2', text: 'x' }]],
     ['<a href="">x</a><a>y</a><a name="z">z</a>', []],
+    ['<a href="https://x.example/"> one <b>two</b>\n three </a>', [{ href: 'https://x.example/', text: 'one two three' }]],
     [
       '<a href="https://x.example/">one<a href="https://y.example/">two</a>',
       [
@@ -99,9 +133,17 @@ test.each([
   ['a</x></b>b', 'ab'],
   ['<p>a<p>b<div>c</div>d', 'a b c d'],
   ['<script/>a', 'a'],
+  ['<script src="x" />a', 'a'],
+  ['<3 a', '<3 a'],
+  ['in<b>line</b>', 'inline'],
+  ['a<tr>b', 'a b'],
+  ['a</td>b</tr>c</li>d</b>e', 'a b c de'],
+  ['a<!-- b --> c -->d', 'a c -->d'],
 ])('the visible text of %s', (html, text) => expect(visible(html)).toBe(text))
 
 test('deep nesting and long comments are limited', () => {
   expect(visible(`${'<b>'.repeat(1000)}<i hidden>x</i>a${'</b>'.repeat(1000)}b`)).toMatch(/b$/)
   expect(scanHtml(`<!--${'c'.repeat(40_000)}--><!-- more -->`).comments).toHaveLength(32 * 1024)
+  expect(scanHtml(`<!--${'c'.repeat(20_000)}-->`.repeat(3)).comments).toHaveLength(32 * 1024 + 1)
+  expect(visible(`${'a'.repeat(1024 * 1024)}b`)).toHaveLength(1024 * 1024)
 })

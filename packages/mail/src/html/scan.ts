@@ -28,7 +28,6 @@ const endsParagraph = new Set(
     ' ',
   ),
 )
-const isWord = /[\p{L}\p{N}]/u
 
 /** Cache limits: parsed styles, looks, and characters of a cached style. The elements of a message repeat a few styles. */
 const stylesMax = 500
@@ -148,10 +147,13 @@ class Scanner {
   }
 
   #knownStyleOf(name: string, attributes: string): Style {
-    const key = `${name} ${attributes}`
+    return this.#keep(`${name} ${attributes}`, () => this.#styleOf(name, attributes))
+  }
+
+  #keep(key: string, read: () => Style): Style {
     const known = this.#styles.get(key)
     if (known) return known
-    const style = this.#styleOf(name, attributes)
+    const style = read()
     if (key.length <= styledCharactersMax && this.#styles.size < stylesMax) this.#styles.set(key, style)
     return style
   }
@@ -161,7 +163,7 @@ class Scanner {
     let style = rules.get(name) ?? noStyle
     if (!/[a-z]/i.test(written)) return style
     const attributes = readAttributes(written)
-    const classes = (attributes.get('class') ?? '').split(/\s+/, 50).filter((one) => one !== '')
+    const classes = (attributes.get('class') ?? '').split(/\s+/, 50)
     const isResponsive = classes.some((one) => responsive.has(one))
     for (const one of classes) {
       const rule = rules.get(`.${one}`)
@@ -180,12 +182,7 @@ class Scanner {
   }
 
   #readInline(text: string, isResponsive: boolean): Style {
-    const key = `${isResponsive ? 'style?' : 'style'}=${text}`
-    const known = this.#styles.get(key)
-    if (known) return known
-    const style = readStyle(decodeEntities(text), isResponsive)
-    if (key.length <= styledCharactersMax && this.#styles.size < stylesMax) this.#styles.set(key, style)
-    return style
+    return this.#keep(`${isResponsive ? 'style?' : 'style'}=${text}`, () => readStyle(decodeEntities(text), isResponsive))
   }
 
   #inside(style: Style): Look {
@@ -226,8 +223,7 @@ class Scanner {
   }
 
   #pop(): void {
-    const top = this.#open.pop()
-    if (top) this.#enter(top.look)
+    this.#enter((this.#open.pop() as Open).look)
   }
 
   #enter(look: Look): void {
@@ -251,20 +247,18 @@ class Scanner {
     if (raw === '') return
     const text = decodeEntities(raw)
     if (!this.#isHidden(this.#look)) {
-      if (this.#run.length > 0 && isWord.test(text)) this.#endRun()
       this.#visible.push(text)
       this.#visibleCharacters += text.trim().length
       if (this.#link && this.#link.text.length < linkTextMax) this.#link.text = (this.#link.text + text).slice(0, linkTextMax)
       return
     }
     if (this.#hiddenCharacters >= hiddenCharactersMax) return
-    if (this.#run.length === 0) this.#runIsFirst = this.#visibleCharacters <= previewCharactersMax
+    this.#runIsFirst = this.#visibleCharacters <= previewCharactersMax
     this.#run.push(text)
     this.#hiddenCharacters += text.length
   }
 
   #endRun(): void {
-    if (this.#run.length === 0) return
     const text = this.#run.join('').replace(/\s+/g, ' ').trim()
     this.#run = []
     if (text !== '' && this.#hidden.length < hiddenTextsMax) this.#hidden.push({ text, isFirst: this.#runIsFirst })

@@ -26,6 +26,12 @@ test.each([
   'clip:rect(0px 0px 0px 0px)',
   'display:block;display:none',
   '/* a */display:/* b */none/* c',
+  'display:none ! important',
+  'text-indent:-9999.55px',
+  'opacity:.000',
+  'opacity:0.005',
+  'opacity:0.0%',
+  'clip:rect(0, 0, 0, 0)',
 ])('%s is gone', (style) => expect(readStyle(style).isGone).toBe(true))
 
 test.each([
@@ -60,6 +66,8 @@ test.each([
   'clip:rect(0,0,0,1px)',
   'clip:xrect(0,0,0,0)',
   'clip:rect(0,0,0,0)x',
+  'display:no/**/ne',
+  'opacity:10.0',
 ])('%j is not gone', (style) => expect(readStyle(style).isGone).toBe(false))
 
 test('a media query may show elements again, unless their text is out of sight', () => {
@@ -91,6 +99,8 @@ test.each([
   ['font:x1px serif', undefined],
   ['font:1pxx serif', undefined],
   ['font:serif', undefined],
+  ['font:0 serif', 'tiny'],
+  ['font-size:0rem', 'tiny'],
   ['font-size:12px;font:1px x', 'normal'],
   ['color:red', undefined],
 ])('%s: the size is %s', (style, size) => expect(readStyle(style).fontSize).toBe(size))
@@ -106,6 +116,7 @@ test('colours of text and background', () => {
   expect(readStyle('color:#fff;background:#000')).toMatchObject({ color: '255,255,255', background: '0,0,0' })
   expect(readStyle('background:#000;background-color:white')).toMatchObject({ color: undefined, background: '255,255,255' })
   expect(readStyle('color:')).toMatchObject({ color: 'unknown' })
+  expect(readStyle('colorx')).toMatchObject({ color: undefined })
   expect(readStyle('')).toBe(noStyle)
 })
 
@@ -147,6 +158,8 @@ test.each([
   ['transparent', 'transparent', false],
   ['0,0,0', 'unknown', false],
   ['unknown', '0,0,0', false],
+  ['unknown', 'unknown', false],
+  ['0,0,0', 'transparent', false],
 ])('%s and %s look the same: %s', (one, other, isSame) => expect(isSameColor(one, other)).toBe(isSame))
 
 test('later declarations override earlier ones, but not what hides', () => {
@@ -178,7 +191,15 @@ test.each([
   ['@media print{.a{b{c}}}.d{display:none}', ['.d'], ['a']],
   ['.a{color:red}.a{display:none}', ['.a'], []],
   ['.a{display:none', [], []],
+  ['} .x{} .a{display:none}', ['.a'], []],
+  [`.${'a'.repeat(100)}{display:none}.${'b'.repeat(101)}{display:none}`, [`.${'a'.repeat(100)}`], []],
   ['', [], []],
 ])('%s', (css, gone, responsive) => expect(sheetOf(css)).toEqual({ gone, responsive, hasBackgrounds: false }))
 
 test('a background anywhere is noted', () => expect(sheetOf('.a b{BackGround:red}').hasBackgrounds).toBe(true))
+
+test('the rules of 128 KB count, and 2,000 of them', () => {
+  expect(sheetOf(`${' '.repeat(128 * 1024 - 16)}.a{display:none}.b{display:none}`).gone).toEqual(['.a'])
+  const many = Array.from({ length: 2_001 }, (_, index) => `.c${index}{display:none}`).join('')
+  expect(sheetOf(many).gone).toHaveLength(2_000)
+})

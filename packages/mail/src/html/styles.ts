@@ -71,7 +71,6 @@ function sizeOf(text: string): Style['fontSize'] {
   const match = /^(\d*\.?\d+)(px|pt|em|rem|%|)$/.exec(text)
   if (!match) return text === '' ? undefined : 'normal'
   const size = Number(match[1])
-  if (size === 0) return 'tiny'
   if (match[2] === 'em' || match[2] === '%') return size < (match[2] === '%' ? 10 : 0.1) ? 'tiny' : 'relative'
   if (match[2] === 'rem') return size < 0.1 ? 'tiny' : 'normal'
   return size <= 1 ? 'tiny' : 'normal'
@@ -100,13 +99,13 @@ export function colorOf(text: string): string {
   }
   const rgb = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+([\d.]+%?))?\s*\)/.exec(value)
   if (!rgb) return 'unknown'
-  if (rgb[4] !== undefined && Number.parseFloat(rgb[4]) === 0) return 'transparent'
+  if (Number.parseFloat(rgb[4] as string) === 0) return 'transparent'
   return `${rgb[1]},${rgb[2]},${rgb[3]}`
 }
 
 /** True when two colours of `colorOf` are indistinguishable on a screen. */
 export function isSameColor(one: string, other: string): boolean {
-  if (!/^\d/.test(one) || !/^\d/.test(other)) return false
+  // Other words than numbers are not a number, which equals nothing.
   const [a, b] = [one.split(',').map(Number), other.split(',').map(Number)]
   return a.every((value, index) => Math.abs(value - (b[index] as number)) <= 6)
 }

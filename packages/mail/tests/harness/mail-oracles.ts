@@ -1,8 +1,9 @@
 // Reads messages with two independent parsers: postal-mime, and the email package of Python's standard library.
 import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import PostalMime, { type Address } from 'postal-mime'
 
-/** The parts that every parser returns. White space in bodies is folded, and attachments are their bytes. */
+/** The parts that every parser returns. White space in bodies is folded, and attachments are digests of their bytes. */
 export type Reading = { subject: string; from: string[]; to: string[]; cc: string[]; text: string; html: string; attachments: string[] }
 
 const python = 'python3'
@@ -20,7 +21,7 @@ export function findPython(): string | null {
 export const foldSpace = (text: string | null | undefined): string => (text ?? '').replace(/[\s\u00a0]+/g, ' ').trim()
 
 /** Attachments by their bytes, whatever a parser made of the line ends in those that are text. */
-export const digestOf = (bytes: Buffer): string => bytes.toString('latin1').replaceAll('\r\n', '\n').trimEnd()
+export const digestOf = (bytes: Buffer): string => hash('sha256', bytes.toString('latin1').replaceAll('\r\n', '\n').trimEnd())
 
 export async function readWithPostalMime(raw: Buffer): Promise<Reading> {
   const email = await PostalMime.parse(raw, { forceRfc822Attachments: true, attachmentEncoding: 'arraybuffer' })

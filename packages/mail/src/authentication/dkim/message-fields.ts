@@ -24,7 +24,7 @@ export function openMessage(raw: Buffer): OpenedMessage {
   let end = 0
   for (let from = 0; from < head.length; ) {
     const at = head.indexOf('\n', from)
-    if (at >= 0 && (at === 0 || head.charCodeAt(at - 1) !== cr)) return openMessage(withLineEnds(raw))
+    if (at >= 0 && head.charCodeAt(at - 1) !== cr) return openMessage(withLineEnds(raw))
     const to = at < 0 ? head.length : at - 1
     const name = readName(head, from, to)
     if (name !== null) {
@@ -43,9 +43,8 @@ export function openMessage(raw: Buffer): OpenedMessage {
 function findBody(raw: Buffer): { headEnd: number; bodyStart: number } {
   if (raw[0] === lf) return { headEnd: 0, bodyStart: 1 }
   if (raw[0] === cr && raw[1] === lf) return { headEnd: 0, bodyStart: 2 }
+  // An empty line of a bare LF is found later, when the line ends are converted.
   const whole = raw.indexOf('\n\r\n')
-  const bare = (whole < 0 ? raw : raw.subarray(0, whole)).indexOf('\n\n')
-  if (bare >= 0) return { headEnd: bare + 1, bodyStart: bare + 2 }
   return whole < 0 ? { headEnd: raw.length, bodyStart: raw.length } : { headEnd: whole + 1, bodyStart: whole + 3 }
 }
 

@@ -1,0 +1,236 @@
+// Defects of sender authentication.
+import type { Mutant } from '../mutant.ts'
+
+const authentication = 'packages/mail/src/authentication'
+const signatures = 'packages/mail/tests/signatures.test.ts'
+const senderChecks = 'packages/mail/tests/sender-checks.test.ts'
+const spfLimits = 'packages/mail/tests/spf-limits.test.ts'
+
+const row = (test: string, file: string, name: string, find: string, replace: string): Mutant => ({ name, file, find, replace, test })
+
+export const mutants: Mutant[] = [
+  // DKIM
+  row(
+    signatures,
+    `${authentication}/dkim/signature-field.ts`,
+    'expiry of a signature (x=) ignored',
+    "expiresAt: tags.has('x') ? Number(tagOf('x')) : null",
+    'expiresAt: null',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/verification.ts`,
+    'expiry compared with the wrong sign',
+    'signature.expiresAt * 1000 < nowMs()',
+    'signature.expiresAt * 1000 > nowMs()',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/verification.ts`,
+    'expiry compared in seconds with milliseconds',
+    'signature.expiresAt * 1000 < nowMs()',
+    'signature.expiresAt < nowMs()',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/signature-field.ts`,
+    'x= at or before t= allowed',
+    "Number(tagOf('x')) <= Number(tagOf('t'))",
+    "Number(tagOf('x')) < Number(tagOf('t'))",
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/verification.ts`,
+    'unsigned bytes behind l= not counted',
+    'unsignedBytes: whole.length - signed.length',
+    'unsignedBytes: 0',
+  ),
+  row(
+    signatures,
+    `${authentication}/sender-checks.ts`,
+    'a signature with unsigned bytes counted for DMARC',
+    'unsignedBytes === 0',
+    'unsignedBytes >= 0',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/verification.ts`,
+    'body hash not compared',
+    'bodyHash === read.bodyHash ?',
+    'bodyHash !== null ?',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/verification.ts`,
+    'header signature not verified',
+    "if (!(await isSigned(text, signature.bytes, key))) return fail('bad signature')",
+    '',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/verification.ts`,
+    'repeated fields taken from the first',
+    'fields[fields.length - 1 - count]',
+    'fields[count]',
+  ),
+  row(signatures, `${authentication}/dkim/verification.ts`, 'the last of repeated fields signed twice', 'taken.set(key, count + 1)', ''),
+  row(
+    signatures,
+    `${authentication}/dkim/verification.ts`,
+    'strict key (t=s) ignored',
+    'if (key.isStrict && signature.isForSubdomain)',
+    'if (false)',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/signature-field.ts`,
+    'signature without From accepted',
+    "if (!signedKeys.includes('from'))",
+    'if (signedKeys.length === 0)',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/signature-field.ts`,
+    'i= of another domain accepted',
+    "if (!isWithin(normalName(identity), normalName(domain))) return 'domain mismatch'",
+    '',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/signature-field.ts`,
+    'unknown version accepted',
+    "if (use === 'dkim' && tagOf('v') !== '1') return 'incompatible version'",
+    '',
+  ),
+  row(
+    signatures,
+    `${authentication}/dkim/signature-field.ts`,
+    'unknown query method accepted',
+    "if (tags.has('q') && !readNames(tagOf('q')).includes('dns/txt')) return 'unsupported query method'",
+    '',
+  ),
+  row(senderChecks, `${authentication}/dkim/verification.ts`, 'rsa-sha1 verified', 'if (read.isSha1)', 'if (false)'),
+  row(senderChecks, `${authentication}/dkim/verification.ts`, 'any number of signatures verified', '.slice(0, signaturesMax)', ''),
+  row(
+    'packages/mail/src/authentication/dkim/key-record.test.ts',
+    `${authentication}/dkim/key-record.ts`,
+    'RSA keys of 512 bits accepted',
+    'const rsaBitsMin = 1024',
+    'const rsaBitsMin = 512',
+  ),
+  row(
+    'packages/mail/src/authentication/dkim/key-record.test.ts',
+    `${authentication}/dkim/key-record.ts`,
+    'slow RSA exponents accepted',
+    'if (exponent > exponentMax)',
+    'if (false)',
+  ),
+  row(
+    'packages/mail/src/authentication/dkim/key-record.test.ts',
+    `${authentication}/dkim/key-record.ts`,
+    'keys for other services accepted',
+    "if (services && !readNames(services.value).some((service) => service === 'email' || service === '*')) return refuse('key not for email')",
+    '',
+  ),
+  row(
+    'packages/mail/src/authentication/dkim/canonical-form.test.ts',
+    `${authentication}/dkim/canonical-form.ts`,
+    'trailing blanks kept in a relaxed body',
+    'if (isBlank(body[end - 1])) end--',
+    'if (false) end--',
+  ),
+  // ARC
+  row(signatures, `${authentication}/arc/arc-chain.ts`, 'seals not verified', 'await validateSeals(message, sets, resolver)', ''),
+  row(
+    signatures,
+    `${authentication}/arc/arc-chain.ts`,
+    'cv= not checked',
+    "return cv === (isFirst ? 'none' : 'pass') ? null :",
+    "return cv !== '' ? null :",
+  ),
+  row(signatures, `${authentication}/arc/arc-chain.ts`, 'repeated part of a set accepted', 'if (set[kind]) throw', 'if (false) throw'),
+  row(
+    signatures,
+    `${authentication}/arc/arc-chain.ts`,
+    'instances above 50 accepted',
+    'instance >= 1 && instance <= setsMax ? instance : null',
+    'instance >= 1 ? instance : null',
+  ),
+  // SPF
+  row(
+    spfLimits,
+    `${authentication}/spf/spf.ts`,
+    'any number of PTR names looked up',
+    "'the address of the client').slice(0, hostsMax)",
+    "'the address of the client')",
+  ),
+  row(spfLimits, `${authentication}/spf/spf.ts`, 'PTR names not resolved back', 'names.filter((_, index) => isValidated[index])', 'names'),
+  row(spfLimits, `${authentication}/spf/spf.ts`, 'PTR names matched by their end', '|| name.endsWith(`.$', '|| name.endsWith(`$'),
+  row(
+    spfLimits,
+    `${authentication}/spf/spf.ts`,
+    'eleven terms with lookups',
+    'if (++evaluation.lookups > lookupsMax)',
+    'if (evaluation.lookups++ > lookupsMax)',
+  ),
+  row(
+    spfLimits,
+    `${authentication}/spf/spf.ts`,
+    'three lookups without an answer',
+    'if (++evaluation.voids > voidsMax)',
+    'if (evaluation.voids++ > voidsMax)',
+  ),
+  row(spfLimits, `${authentication}/spf/spf.ts`, 'eleven mail hosts', 'if (++asked > hostsMax)', 'if (asked++ > hostsMax)'),
+  row(
+    spfLimits,
+    `${authentication}/spf/spf.ts`,
+    'address lookups unlimited',
+    'if (evaluation.addressLookups > addressLookupsMax)',
+    'if (false)',
+  ),
+  row(
+    spfLimits,
+    `${authentication}/spf/spf.ts`,
+    'redirect not counted',
+    'countLookup(evaluation)\n  return checkDomain(evaluation, target, isOwn)',
+    'return checkDomain(evaluation, target, isOwn)',
+  ),
+  row(
+    'packages/mail/tests/spf-suite.test.ts',
+    `${authentication}/spf/spf.ts`,
+    'include of a domain without a record passed over',
+    ".catch(noneIsPermerror)).result === 'pass'",
+    ".catch(() => ({ result: 'neutral' }))).result === 'pass'",
+  ),
+  row(
+    'packages/mail/tests/spf-suite.test.ts',
+    `${authentication}/spf/spf.ts`,
+    'two SPF records accepted',
+    'if (texts.length > 1)',
+    'if (texts.length > 2)',
+  ),
+  // DMARC
+  row(senderChecks, `${authentication}/dmarc/dmarc.ts`, 'strict alignment ignored', 'if (isStrict || name.split', 'if (name.split'),
+  row(senderChecks, `${authentication}/dmarc/dmarc.ts`, 'test mode (t=y) ignored', 'record.isTest ? weaker[policy] : policy', 'policy'),
+  row(
+    senderChecks,
+    `${authentication}/dmarc/dmarc.ts`,
+    'policy of names that do not exist ignored',
+    '(await nameExists(author, resolver)) ? existing : np',
+    'existing',
+  ),
+  row(
+    senderChecks,
+    `${authentication}/dmarc/dmarc-record.ts`,
+    'two records accepted',
+    'texts.length === 1 ? readDmarcRecord',
+    'texts.length >= 1 ? readDmarcRecord',
+  ),
+  row(
+    senderChecks,
+    `${authentication}/dmarc/dmarc-record.ts`,
+    'a public suffix taken for an organization',
+    "if (last?.record.psd !== 'y') return",
+    'if (last) return',
+  ),
+]
