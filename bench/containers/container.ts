@@ -10,13 +10,15 @@ const pollMs = 20
 const openFiles = 65_536
 const processes = 4096
 
-/** The options of compose.yaml, and limits that this machine allows. */
-function hardening(): string[] {
+/** Limits that this machine allows. */
+export function limits(): string[] {
   const [, hard] = /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
   const files = Math.min(Number(hard ?? openFiles), openFiles)
-  const limits = ['--ulimit', `nofile=${files}:${files}`, '--ulimit', `nproc=${processes}:${processes}`]
-  return ['--read-only', '--read-only-tmpfs=false', '--cap-drop=all', '--security-opt=no-new-privileges', ...limits]
+  return ['--ulimit', `nofile=${files}:${files}`, '--ulimit', `nproc=${processes}:${processes}`]
 }
+
+/** The options of compose.yaml. */
+const hardening = ['--read-only', '--read-only-tmpfs=false', '--cap-drop=all', '--security-opt=no-new-privileges']
 
 export type Container = ReturnType<typeof createContainer>
 
@@ -24,7 +26,7 @@ export type Container = ReturnType<typeof createContainer>
 export function createContainer(options: { name: string; volume: string; port: number; settings: Record<string, string> }) {
   const { name, volume, port, settings } = options
   const variables = Object.entries(settings).flatMap(([key, value]) => ['--env', `${key}=${value}`])
-  const common = ['--network=host', '--volume', `${volume}:/data`, ...hardening(), ...variables]
+  const common = ['--network=host', '--volume', `${volume}:/data`, ...hardening, ...limits(), ...variables]
 
   async function whenReady(beganMs: number): Promise<number> {
     for (;;) {

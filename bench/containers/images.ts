@@ -78,6 +78,20 @@ export function buildServer(tag: string, context: string = root): void {
   run('buildah', [...storage, 'bud', '--isolation', 'chroot', '--format', 'docker', '--layers', ...network, ...bases, '-t', tag, context])
 }
 
+/** Builds `localhost/systemd`: the base with systemd, the account of the unit, and the unit. */
+export function buildSystemd(unit: string): void {
+  const context = freshFolder('systemd')
+  cpSync(unit, join(context, 'callsign.service'))
+  const lines = [
+    'FROM localhost/base',
+    'RUN apt-get update -q && apt-get install -y -q --no-install-recommends systemd curl iproute2',
+    'RUN useradd --system --home-dir /var/lib/callsign --shell /usr/sbin/nologin callsign',
+    'COPY callsign.service /etc/systemd/system/',
+    'CMD ["/lib/systemd/systemd"]',
+  ]
+  build('localhost/systemd', context, `${lines.join('\n')}\n`)
+}
+
 /** Copies the repository as the next version, which adds a migration. Returns the copy's folder. */
 export function copyAsNextVersion(version: string): string {
   const target = freshFolder('next')
@@ -94,7 +108,7 @@ export function copyAsNextVersion(version: string): string {
 
 function build(tag: string, context: string, text: string): void {
   writeFileSync(join(context, 'Dockerfile'), text)
-  run('buildah', [...storage, 'bud', '--isolation', 'chroot', '--format', 'docker', '-t', tag, context])
+  run('buildah', [...storage, 'bud', '--isolation', 'chroot', '--format', 'docker', '--network', 'host', '-t', tag, context])
 }
 
 function freshFolder(name: string): string {
