@@ -18,7 +18,7 @@ import type { SmtpServer } from './edges/smtp/server/listener.ts'
 import { linkUrl } from './features/account/links/operations.ts'
 import { type OnStep, openDatabase, type StoredDatabase } from './host/database.ts'
 import { checkBootstrapKey, ensureFirstKey, type FirstStart, organizationName } from './host/first-start.ts'
-import { requireFolder } from './host/folder.ts'
+import { foldersOf, ownFolders, requireFolder } from './host/folder.ts'
 import { findProblems } from './host/server-findings.ts'
 import { createHttp } from './wiring/http.ts'
 import { createMetrics } from './wiring/metrics.ts'
@@ -84,7 +84,7 @@ async function startOn(database: StoredDatabase, config: Config, log: Log): Prom
   const running: Running = { worker: null, publicUrl: config.publicUrl ?? '' }
   const keyring = await openKeyring(config.dataDir)
   const parts = createServerParts({ config, db, keyring, log, businessEvents, running })
-  await parts.dkim.ensureMailDomainKeys()
+  await Promise.all([parts.dkim.ensureMailDomainKeys(), parts.certificates.load()])
 
   const replays = createReplays(db, sealingOf(keyring.subkey('idempotency-answers')))
   const background = await startBackground({ config, db, log, parts, replays, running, businessEvents })
@@ -168,6 +168,7 @@ async function listen(opening: Listening): Promise<App> {
     return null
   })
   http.open()
+  parts.certificates.start()
 
   return {
     pending: () => pendingOf(opening),
@@ -202,7 +203,7 @@ async function close({ database, config, parts, background, space, smtp, submiss
   parts.tunnelHttps?.close()
   await background.stop(graceMs)
   space.stop()
-  await parts.close()
+  await Promise.all([parts.certificates.stop(), parts.close()])
   await metrics?.close()
   await database.close()
   clearTimeout(aborting)
@@ -258,15 +259,3 @@ async function startBackground({ config, db, log, parts, replays, running, busin
   }
   return { worker, stop }
 }
-
-/** The folders that this server writes to, with their settings. */
-const ownFolders = ({ dataDir, blobs }: Config): [string, string][] => [
-  [dataDir, 'CALLSIGN_DATA_DIR'],
-  ...(blobs.kind === 'file' && blobs.folder !== null ? [[blobs.folder, 'CALLSIGN_BLOBS'] as [string, string]] : []),
-]
-
-/** The folders of this machine that incoming mail is stored in. */
-const foldersOf = ({ databaseUrl, dataDir, blobs }: Config): string[] => [
-  ...(databaseUrl === null ? [dataDir] : []),
-  ...(blobs.kind === 'file' ? [blobs.folder ?? dataDir] : []),
-]

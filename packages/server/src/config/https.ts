@@ -14,7 +14,7 @@ const settings = {
   httpsCertFile: setting({
     name: 'CALLSIGN_HTTPS_TLS_CERT_FILE',
     fallback: null,
-    sentence: 'PEM certificate chain of that port. The file is read again when it changes.',
+    sentence: 'PEM certificate chain of that port. The file is read again when it changes. Without it, the certificate comes over ACME.',
     read: (text) => resolve(text),
   }),
   httpsKeyFile: setting({
@@ -27,7 +27,7 @@ const settings = {
     name: 'CALLSIGN_HTTP_REDIRECT',
     fallback: 'off',
     sentence:
-      '`on` redirects requests on CALLSIGN_PORT to HTTPS, and refuses those with an API key. Health checks are answered on both ports.',
+      '`on` redirects requests on CALLSIGN_PORT to HTTPS, and refuses those with an API key. Health checks and ACME challenges are answered on both ports.',
     read: (text) => oneOf('on', 'off')(text) === 'on',
   }),
   hstsSeconds: setting({
@@ -38,13 +38,13 @@ const settings = {
   }),
 }
 
-export const https: Area<typeof settings, { publicUrl: string | null }> = {
+export const https: Area<typeof settings, { publicUrl: string | null; acmeDirectory: string | null }> = {
   title: 'HTTPS',
   settings,
-  check({ httpsPort, httpsCertFile, httpsKeyFile, isHttpRedirected, publicUrl }) {
+  check({ httpsPort, httpsCertFile, httpsKeyFile, isHttpRedirected, publicUrl, acmeDirectory }) {
     if (!httpsCertFile !== !httpsKeyFile) return 'CALLSIGN_HTTPS_TLS_CERT_FILE and CALLSIGN_HTTPS_TLS_KEY_FILE go together'
-    if (httpsPort !== null && !httpsCertFile)
-      return 'CALLSIGN_HTTPS_PORT needs CALLSIGN_HTTPS_TLS_CERT_FILE and CALLSIGN_HTTPS_TLS_KEY_FILE'
+    if (httpsPort !== null && !httpsCertFile && acmeDirectory === null)
+      return 'CALLSIGN_HTTPS_PORT needs CALLSIGN_ACME_DIRECTORY, or CALLSIGN_HTTPS_TLS_CERT_FILE and CALLSIGN_HTTPS_TLS_KEY_FILE'
     if ((httpsPort !== null || isHttpRedirected) && !publicUrl?.startsWith('https:'))
       return `${httpsPort === null ? 'CALLSIGN_HTTP_REDIRECT' : 'CALLSIGN_HTTPS_PORT'} needs CALLSIGN_PUBLIC_URL=https://…`
     return null

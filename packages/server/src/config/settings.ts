@@ -1,6 +1,7 @@
 // Reads the settings of all areas from the environment, and prints them. No other folder reads the environment.
 import { readFileSync } from 'node:fs'
 import { account } from './account.ts'
+import { acme } from './acme.ts'
 import { webConsole } from './console.ts'
 import { domains } from './domains.ts'
 import { events } from './events.ts'
@@ -20,6 +21,7 @@ import { tunnels } from './tunnels.ts'
 const settings = {
   ...http.settings,
   ...https.settings,
+  ...acme.settings,
   ...serverProcess.settings,
   ...storage.settings,
   ...network.settings,
@@ -44,6 +46,7 @@ type AnyArea = { title: string; settings: Settings; check?: (values: SettingValu
 const areas: AnyArea[] = [
   http,
   https,
+  acme,
   serverProcess,
   storage,
   network,

@@ -29,7 +29,7 @@ export const smtp = area({
       name: 'CALLSIGN_SMTP_TLS_CERT_FILE',
       fallback: null,
       sentence:
-        'PEM certificate chain for STARTTLS and submission. The file is read again when it changes. Without it, a certificate is generated.',
+        'PEM certificate chain for STARTTLS and submission. The file is read again when it changes. Without it, the certificate comes over ACME, or is generated at each start.',
       read: (text) => resolve(text),
     }),
     smtpTlsKeyFile: setting({

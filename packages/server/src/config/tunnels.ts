@@ -20,7 +20,8 @@ const settings = {
     name: 'CALLSIGN_TUNNEL_TLS_CERT_FILE',
     fallback: null,
     shown: '(made by a local authority in <data>/tunnel-authority)',
-    sentence: 'PEM certificate chain of that port, valid for *. the tunnel domain. The file is read again when it changes.',
+    sentence:
+      'PEM certificate chain of that port, valid for *. the tunnel domain. The file is read again when it changes. Without it, the certificate comes over ACME if CALLSIGN_ACME_DNS_HOOK is set.',
     read: (text) => resolve(text),
   }),
   tunnelTlsKeyFile: setting({

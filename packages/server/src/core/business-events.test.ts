@@ -28,6 +28,7 @@ const expected: Record<Name, [line: string, counter: string, labels: string[]]> 
   imessageCallbackRefused: ['imessage callback refused', 'callsign_imessage_callbacks_refused_total', ['provider']],
   tunnelOpened: ['tunnel opened', 'callsign_tunnels_opened_total', []],
   tunnelClosed: ['tunnel closed', 'callsign_tunnels_closed_total', []],
+  certificateOrdered: ['certificate ordered', 'callsign_certificate_orders_total', ['outcome']],
   jobFailed: ['job failed', 'callsign_jobs_failed_total', ['kind', 'reason']],
 }
 

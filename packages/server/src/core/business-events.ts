@@ -173,6 +173,13 @@ export function createBusinessEvents(log: Log) {
       'callsign_tunnels_closed_total',
       'Ends of connections of tunnel clients.',
     ),
+    /** The result of one order of a certificate. */
+    certificateOrdered: event<{ name: string; outcome: 'issued' | 'failed' }>(
+      'certificate ordered',
+      'callsign_certificate_orders_total',
+      'Orders of certificates over ACME.',
+      ['outcome'],
+    ),
     /** A job's run ended with an error, or another worker had claimed the job. */
     jobFailed: event<{ job_id: string; kind: string; reason: 'error' | 'lease_lost' }>(
       'job failed',

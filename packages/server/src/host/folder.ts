@@ -2,6 +2,7 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
+import type { Config } from '../config/settings.ts'
 
 /**
  * Makes a folder with those above it, and throws an Error for the operator when this account cannot create, list or write it. `setting` is
@@ -45,3 +46,15 @@ export function accountName(): string {
     return `user number ${uid}`
   }
 }
+
+/** The folders that this server writes to, with their settings. */
+export const ownFolders = ({ dataDir, blobs }: Config): [string, string][] => [
+  [dataDir, 'CALLSIGN_DATA_DIR'],
+  ...(blobs.kind === 'file' && blobs.folder !== null ? [[blobs.folder, 'CALLSIGN_BLOBS'] as [string, string]] : []),
+]
+
+/** The folders of this machine that incoming mail is stored in. */
+export const foldersOf = ({ databaseUrl, dataDir, blobs }: Config): string[] => [
+  ...(databaseUrl === null ? [dataDir] : []),
+  ...(blobs.kind === 'file' ? [blobs.folder ?? dataDir] : []),
+]

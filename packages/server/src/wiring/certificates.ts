@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { BadSetting } from '../config/settings.ts'
 import { generateCertificate } from '../core/certificate.ts'
 import type { CertificateSource } from '../core/certificate-source.ts'
+import type { Pages } from '../edges/api/server.ts'
 import { localCertificate } from '../edges/gateway/local-authority.ts'
 import { type CertificateFiles, openCertificateFiles } from '../edges/tls/certificate-files.ts'
 import { createTlsContexts, type TlsContexts } from '../edges/tls/contexts.ts'
 import { handleOfHost } from '../features/tunnels/model.ts'
+import { createAcme } from './acme.ts'
 import type { SharedParts } from './parts.ts'
 
 export interface Certificates {
@@ -16,12 +18,20 @@ export interface Certificates {
   https: TlsContexts | null
   /** The separate HTTPS port for tunnels. The first call may create an authority in the data directory. */
   openForTunnels(): TlsContexts
-  close(): void
+  /** Answers to challenges of an authority. */
+  pages: Pages[]
+  /** Reads the certificates of an authority, before the listeners open. */
+  load(): Promise<void>
+  /** Orders and renews certificates, after the listeners have opened. */
+  start(): void
+  stop(): Promise<void>
 }
 
 /** Throws BadSetting when files of the settings cannot be used. */
-export function createCertificates({ config, log: parent }: SharedParts): Certificates {
-  const log = parent.child({ part: 'certificates' })
+export function createCertificates(shared: SharedParts): Certificates {
+  const { config } = shared
+  const log = shared.log.child({ part: 'certificates' })
+  const acme = createAcme(shared, log)
   const opened: CertificateFiles[] = []
 
   const open = (cert: string, key: string, what: string): CertificateFiles => {
@@ -50,12 +60,20 @@ export function createCertificates({ config, log: parent }: SharedParts): Certif
     return open(cert, key, 'the certificate for tunnels')
   }
 
+  const forApi = https ?? (config.httpsPort === null || !acme ? null : acme.sourceFor(new URL(config.publicUrl as string).hostname))
+  const forSmtp = smtp ?? acme?.sourceFor(config.mailDomain) ?? generated(config.mailDomain)
+  const issuedForTunnels = acme && config.acmeDnsHook !== null ? acme.sourceFor(`*.${tunnelDomain}`) : null
+
   return {
-    smtp: createTlsContexts(smtp ?? generated(config.mailDomain)),
-    https: https && createTlsContexts(tunnels ? splitByHost(https, tunnels, tunnelDomain) : https),
-    openForTunnels: () => createTlsContexts(tunnels ?? openLocal()),
-    close() {
+    smtp: createTlsContexts(forSmtp),
+    https: forApi && createTlsContexts(tunnels ? splitByHost(forApi, tunnels, tunnelDomain) : forApi),
+    openForTunnels: () => createTlsContexts(tunnels ?? issuedForTunnels ?? openLocal()),
+    pages: acme?.pages ?? [],
+    load: async () => acme?.renewals.load(),
+    start: () => acme?.renewals.start(),
+    async stop() {
       for (const files of opened) files.stop()
+      await acme?.renewals.stop()
     },
   }
 }

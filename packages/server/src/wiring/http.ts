@@ -73,6 +73,7 @@ export function createHttp(
       ...createCompatPages(config),
       ...submissionPages,
       ...createApprovalPages({ config, decisions: parts.linkDecisions }),
+      ...parts.certificates.pages,
     ],
     ...createHttps(config, parts.certificates),
     tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),

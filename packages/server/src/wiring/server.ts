@@ -93,7 +93,6 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     scheduledTasks: areas.flatMap((area) => area.scheduledTasks ?? []),
     close: async () => {
       shared.web.close()
-      certificates.close()
       for (const area of [account, phone, imessage, mail]) await area.close?.()
     },
   }
