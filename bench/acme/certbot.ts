@@ -132,7 +132,17 @@ export async function driveWithCertbot(): Promise<void> {
     })
     await step('a wrong TXT record', async () => {
       dns.set('_acme-challenge.wrong.test', { TXT: ['wrong'] })
-      await fail(/acme:error:unauthorized/, 'certonly', '--manual', '--preferred-challenges', 'dns', '--manual-auth-hook', 'true', '-d', 'wrong.test')
+      await fail(
+        /acme:error:unauthorized/,
+        'certonly',
+        '--manual',
+        '--preferred-challenges',
+        'dns',
+        '--manual-auth-hook',
+        'true',
+        '-d',
+        'wrong.test',
+      )
       return undefined
     })
     await step('revocation by the account, and not a second time', async () => {

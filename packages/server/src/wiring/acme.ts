@@ -15,6 +15,7 @@ import { type SharedParts, sealingOf } from './parts.ts'
 
 export type Acme = {
   renewals: Renewals
+  names: string[]
   /** The certificates of a listener, with the one of `name` for clients that ask for an unknown name. */
   sourceFor(name: string): CertificateSource
   pages: Pages[]
@@ -29,9 +30,10 @@ export function createAcme({ config, db, keyring, businessEvents, userAgent }: S
   const overHttp = httpSolver(store)
   const roots = readRoots(config.acmeCaFile)
   const { acmeEabKeyId: kid, acmeEabKey: hmacKey } = config
+  const names = certificateNames(config)
   const renewals = createRenewals({
     store,
-    names: certificateNames(config),
+    names,
     directoryUrl,
     newAccountKey,
     openAuthority: (account) =>
@@ -51,7 +53,7 @@ export function createAcme({ config, db, keyring, businessEvents, userAgent }: S
     businessEvents,
     log,
   })
-  return { renewals, sourceFor: (name) => createIssuedSource(renewals, name), pages: challengePages(store) }
+  return { renewals, names, sourceFor: (name) => createIssuedSource(renewals, name), pages: challengePages(store) }
 }
 
 /**

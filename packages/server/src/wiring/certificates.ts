@@ -62,7 +62,7 @@ export function createCertificates(shared: SharedParts): Certificates {
 
   const forApi = https ?? (config.httpsPort === null || !acme ? null : acme.sourceFor(new URL(config.publicUrl as string).hostname))
   const forSmtp = smtp ?? acme?.sourceFor(config.mailDomain) ?? generated(config.mailDomain)
-  const issuedForTunnels = acme && config.acmeDnsHook !== null ? acme.sourceFor(`*.${tunnelDomain}`) : null
+  const issuedForTunnels = acme?.names.includes(`*.${tunnelDomain}`) ? acme.sourceFor(`*.${tunnelDomain}`) : null
 
   return {
     smtp: createTlsContexts(forSmtp),
