@@ -60,7 +60,7 @@ class SlowestFirst extends BaseSequencer {
 /** Read the repository and nothing else. `npm run check` runs them. */
 const rules = ['architecture', 'documents', 'flows', 'sizes', 'style'].map((name) => `tests/${name}.test.ts`)
 /** Need neither a server nor a database. */
-const pure = ['packages/*/src/**/*.test.ts', 'packages/mail/tests/**/*.test.ts']
+const pure = ['bench/harness/*.test.ts', 'packages/*/src/**/*.test.ts', 'packages/mail/tests/**/*.test.ts']
 
 export default defineConfig({
   test: {

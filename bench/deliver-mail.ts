@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { findFreePort } from '../packages/server/tests/harness/peer-process.ts'
 import { findPostfix, startPostfix } from '../packages/server/tests/harness/postfix.ts'
 import { ask, makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
+import { report } from './harness/goals.ts'
 import { openKeepAliveClient } from './harness/keep-alive-client.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
 import { median, printHead, printTable, withSpread } from './harness/table.ts'
@@ -75,8 +76,8 @@ const callsign = await startCallsign(directory.path, {
 try {
   const key = callsign.key as string
   await ask(callsign, key, 'POST', '/api/v1/identities', { agent_handle: 'sender' })
-  const text = `${'words of a letter that goes out, '.repeat(2).trim()}\n`.repeat(Math.ceil(bytes / 64)).slice(0, bytes)
-  const body = Buffer.from(JSON.stringify({ agent: 'sender', to: ['somebody@example.net'], subject: 'A letter', text }))
+  const text = `${'words of a message that goes out, '.repeat(2).trim()}\n`.repeat(Math.ceil(bytes / 64)).slice(0, bytes)
+  const body = Buffer.from(JSON.stringify({ agent: 'sender', to: ['somebody@example.net'], subject: 'A message', text }))
   const throughPostfix = () => {
     const given = ['-s', String(clients), '-m', String(messages), '-l', String(bytes), '-d']
     return finish(
@@ -111,6 +112,7 @@ try {
     ['callsign', ...row(own, peer)],
   ]
   printTable(['server', 'messages/s', 'ratio', 'CPU µs/message', 'its PostgreSQL'], rows)
+  report('deliver', median(own.map((one, i) => one.perSecond / (peer[i] as Measure).perSecond)))
   console.log(`\nMedians of ${rounds} alternating rounds (min–max). Each ratio compares results of the same round.`)
 } finally {
   await Promise.all([callsign.stop(), postfix.stop()])

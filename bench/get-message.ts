@@ -1,6 +1,7 @@
 // GETs one message, against a bare Fastify route with the same bytes. The goal is half of its requests per second.
 import { join } from 'node:path'
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { report } from './harness/goals.ts'
 import { fillMailboxes, receiver } from './harness/messages.ts'
 import { compare, startBare } from './harness/side-by-side.ts'
 import { printHead } from './harness/table.ts'
@@ -25,7 +26,7 @@ try {
       'never stale can cost. Callsign looks up the key, with its organization, and the message, with its mailbox, on every request.',
     ])
     const headers = { authorization: `Bearer ${key}` }
-    await compare([
+    const ratios = await compare([
       { name: 'bare Fastify', pid: bare.pid, request: { url: bare.url + path, method: 'GET', headers } },
       {
         name: 'bare Fastify, one SELECT',
@@ -35,6 +36,7 @@ try {
       },
       { name: 'callsign', pid: server.pid, request: { url: server.url + path, method: 'GET', headers } },
     ])
+    for (const { name, connections, ratio } of ratios) if (name === 'callsign') report(`get-${connections}`, ratio)
   } finally {
     await Promise.all([bare.stop(), bareSelect.stop()])
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { ask, type CallsignServer, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { report } from './harness/goals.ts'
 import { arrivalMs, fillMailbox, idOf, rare, unread, wordOf } from './harness/large-mailbox.ts'
 import { messageText, receiver } from './harness/messages.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
@@ -132,6 +133,11 @@ try {
   ])
   const costOf = ({ processorMs, asked }: Figures): number => processorMs / asked
   const growth = (values: number[]): string => ((values.at(-1) as number) / (values[0] as number)).toFixed(2)
+  const growths = [...(figures[0] as Map<string, Figures>).keys()].map((name) => {
+    const [first, last] = [figures[0], figures.at(-1)].map((one) => costOf(one?.get(name) as Figures)) as [number, number]
+    return last / first
+  })
+  report('growth', Math.max(...growths))
   printTable(
     ['request', ...sizes.map((size) => `${size} messages`), 'growth', ...sizes.map(() => 'processor'), 'growth'],
     [...(figures[0] as Map<string, Figures>).keys()].map((name) => {

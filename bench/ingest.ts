@@ -7,6 +7,7 @@ import { parseArgs, promisify } from 'node:util'
 import { startDnsServer } from '../packages/mail/tests/harness/dns-server.ts'
 import { findPostfix, startPostfix } from '../packages/server/tests/harness/postfix.ts'
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { report } from './harness/goals.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
 import { createSender, textLine } from './harness/signed-message.ts'
 import { measureLatency } from './harness/smtp-latency.ts'
@@ -94,6 +95,7 @@ try {
         postgresUs.push(((after.postgres - before.postgres) * 1e6) / countOf(size))
         theirs.push(await send(postfix.port, file, countOf(size), isKept))
       }
+      if (isKept) report(`ingest-${size / 1000}`, median(ours) / median(theirs))
       rows.push([
         `${size / 1000} KB, ${isKept ? 'kept' : 'new'} connections`,
         withSpread(ours),
@@ -110,6 +112,7 @@ try {
     ['Postfix, held', postfix.port],
   ] as const) {
     const took = await measureLatency(port, 'ada@sender.example', 'box@agents.localhost', message, Number(values.messages))
+    if (name === 'Callsign') report('ingest-latency', took[Math.floor(took.length / 2)] as number)
     latencies.push([name, ...[0.5, 0.9, 0.99].map((share) => (took[Math.floor(took.length * share)] as number).toFixed(2))])
   }
   const { messages } = await ask<{ messages: { id: string }[] }>(

@@ -1,28 +1,53 @@
 // Lists the figures and runs them: `npm run bench`, `npm run bench -- get-message`, `npm run bench -- all`.
-import { spawnSync } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { comparisonOf } from './harness/comparison.ts'
+import type { FigureName } from './harness/goals.ts'
+import { readResults, saveResults } from './harness/results.ts'
+import { printTable } from './harness/table.ts'
 
 const folder = import.meta.dirname
-const figures = globSync('*.ts', { cwd: folder })
+const benchmarks = globSync('*.ts', { cwd: folder })
   .map((file) => basename(file, '.ts'))
   .filter((name) => name !== 'main')
   .sort()
 
-const [wanted, ...rest] = process.argv.slice(2)
-if (wanted === undefined) {
-  const width = Math.max(...figures.map((name) => name.length))
+/** Runs one benchmark and returns the figures that it reports. */
+async function run(name: string, options: string[]): Promise<Map<FigureName, number>> {
+  const measured = new Map<FigureName, number>()
+  const child = fork(join(folder, `${name}.ts`), options, { execArgv: ['--disable-warning=ExperimentalWarning'] })
+  child.on('message', (figure: { name: FigureName; value: number }) => measured.set(figure.name, figure.value))
+  const [code] = await once(child, 'exit')
+  if (code !== 0) process.exitCode = 1
+  return measured
+}
+
+function printList(): void {
+  const width = Math.max(...benchmarks.map((name) => name.length))
   const sentenceOf = (name: string) => (readFileSync(join(folder, `${name}.ts`), 'utf8').split('\n', 1)[0] as string).replace(/^\/\/ /, '')
-  for (const name of figures) console.log(`${name.padEnd(width)}  ${sentenceOf(name)}`)
-  console.log('\nRun npm run bench -- NAME, or all as NAME. The options are --rounds 3, --seconds 3 and --connections 1,16,64')
-} else if (wanted !== 'all' && !figures.includes(wanted)) {
+  for (const name of benchmarks) console.log(`${name.padEnd(width)}  ${sentenceOf(name)}`)
+  console.log('\nRun npm run bench -- NAME, or all as NAME. The options are --rounds 3, --seconds 3 and --connections 1,16,64.')
+  console.log('all saves its figures in docs/performance.json. npm run docs then prints them in docs/performance.md.')
+}
+
+const [wanted, ...options] = process.argv.slice(2)
+if (wanted === undefined) {
+  printList()
+} else if (wanted !== 'all' && !benchmarks.includes(wanted)) {
   console.error(`${wanted} is not a benchmark. Run npm run bench to list them.`)
   process.exitCode = 2
 } else {
-  for (const name of wanted === 'all' ? figures : [wanted]) {
-    const run = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', join(folder, `${name}.ts`), ...rest], {
-      stdio: 'inherit',
-    })
-    if (run.status !== 0) process.exitCode = 1
+  const before = readResults()
+  const measured = new Map<FigureName, number>()
+  for (const name of wanted === 'all' ? benchmarks : [wanted])
+    for (const [figure, value] of await run(name, options)) measured.set(figure, value)
+  if (measured.size > 0) {
+    const { head, rows, losses } = comparisonOf(before, measured)
+    console.log('\n## Figures and goals\n')
+    printTable(head, rows)
+    for (const loss of losses) console.log(loss)
+    if (wanted === 'all') saveResults(before, measured)
   }
 }

@@ -1,5 +1,6 @@
 // POST one mail, committed to disk before it is answered, against a bare Fastify route that parses the same body and answers the same bytes.
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
+import { report } from './harness/goals.ts'
 import { fillMailboxes, messageText, sender, waitForDelivery } from './harness/messages.ts'
 import { compare, startBare } from './harness/side-by-side.ts'
 import { printHead } from './harness/table.ts'
@@ -9,7 +10,7 @@ const accepting = await startCallsign(directories[0].path, { settings: { CALLSIG
 const whole = await startCallsign(directories[1].path)
 try {
   const path = '/api/v1/mail/send'
-  const body = { agent: sender, to: ['somebody@example.net'], subject: 'A letter', text: messageText(1) }
+  const body = { agent: sender, to: ['somebody@example.net'], subject: 'A message', text: messageText(1) }
   for (const server of [accepting, whole]) await fillMailboxes(server, server.key as string, 0)
   const answer = JSON.stringify(await ask(whole, whole.key as string, 'POST', path, body))
   const bare = await startBare({ method: 'POST', path, status: 201, answer })
@@ -21,7 +22,7 @@ try {
       'Accepting: until the 201, the message and its delivery job committed. With delivery: the same, and its worker hands each message to the',
       'simulator transport meanwhile; the processor time is of both. The next measurement begins when everything is delivered.',
     ])
-    await compare([
+    const ratios = await compare([
       { name: 'bare Fastify', pid: bare.pid, request: { ...request, url: bare.url + path, headers: headersFor('none') } },
       {
         name: 'callsign, accepting',
@@ -35,6 +36,7 @@ try {
         waitForRest: () => waitForDelivery(whole, whole.key as string),
       },
     ])
+    for (const { name, connections, ratio } of ratios) if (name === 'callsign, accepting') report(`send-${connections}`, ratio)
   } finally {
     await bare.stop()
   }

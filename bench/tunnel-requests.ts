@@ -2,6 +2,7 @@
 // The goal is to be ahead of every tunnel, and to reach a quarter of direct at 64 connections.
 import { spawnSync } from 'node:child_process'
 import { makeDirectory } from './harness/callsign-server.ts'
+import { report } from './harness/goals.ts'
 import { readOptions } from './harness/side-by-side.ts'
 import { median, printHead, printTable, withSpread } from './harness/table.ts'
 import type { Path } from './harness/tunnel-path.ts'
@@ -47,6 +48,7 @@ try {
     for (const [path, own] of measures) {
       const ratios = own.map(({ perSecond }, i) => perSecond / (direct[i] as Measure).perSecond)
       const latencies = [median(own.map(({ p50 }) => p50)), median(own.map(({ p99 }) => p99))]
+      if (path.name === 'callsign') report(`tunnel-${count}`, median(ratios))
       rows.push([
         String(count),
         path.name,

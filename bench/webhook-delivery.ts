@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { ask, makeDirectory, startCallsign, stopChild } from './harness/callsign-server.ts'
+import { report } from './harness/goals.ts'
 import { messageText } from './harness/messages.ts'
 import type { PostLoop } from './harness/post-loop.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
-import { printHead, printTable, withSpread } from './harness/table.ts'
+import { median, printHead, printTable, withSpread } from './harness/table.ts'
 import type { ReceiverAsk, ReceiverTold } from './harness/webhook-receiver.ts'
 
 const { values: options } = parseArgs({
@@ -143,6 +144,7 @@ try {
     ],
   )
 
+  report('webhooks', median(own.map((one, i) => one / (limit[i] as Loop).perSecond)))
   const tenth = Math.min(...own) / 10
   const rows: string[][] = []
   const addRow = (name: string, latencies: number[]) =>

@@ -1,7 +1,9 @@
 // Prints the generated files: docs/configuration.md from the settings tables, docs/cli.md from the command table, the table in docs/monitoring.md from
-// the metrics, and the Python client from the API.
+// the metrics, the figures of docs/performance.md from the last run of the benchmarks, and the Python client from the API.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { figureTable } from '../bench/harness/comparison.ts'
+import { readResults } from '../bench/harness/results.ts'
 import { commands } from '../packages/cli/src/command-table.ts'
 import { commandPage } from '../packages/cli/src/help.ts'
 import { configurationTables } from '../packages/server/src/config/settings.ts'
@@ -31,9 +33,20 @@ export function monitoringPage(): string {
   return `${text}${metricsHeading}\n${['| name | type | labels | meaning |', '|---|---|---|---|', ...rows].join('\n')}\n`
 }
 
+const [figuresStart, figuresEnd] = ['<!-- figures of docs/performance.json, printed by npm run docs -->', '<!-- end of figures -->']
+
+/** The text of docs/performance.md with the figures of the last run. A test compares it with the file. */
+export function performancePage(): string {
+  const page = readFileSync(join(folder, 'performance.md'), 'utf8')
+  const [before, after] = [page.split(figuresStart, 1)[0], page.split(figuresEnd)[1]]
+  if (after === undefined) throw new Error(`docs/performance.md lacks the lines ${figuresStart} and ${figuresEnd}`)
+  return `${before}${figuresStart}\n\n${figureTable(readResults())}\n\n${figuresEnd}${after}`
+}
+
 if (import.meta.main) {
   writeFileSync(join(folder, 'configuration.md'), configurationPage())
   writeFileSync(join(folder, 'cli.md'), cliPage())
   writeFileSync(join(folder, 'monitoring.md'), monitoringPage())
+  writeFileSync(join(folder, 'performance.md'), performancePage())
   writePythonFiles()
 }

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { cliPage, configurationPage, monitoringPage } from '../bin/docs.ts'
+import { cliPage, configurationPage, monitoringPage, performancePage } from '../bin/docs.ts'
 import { stalePythonFiles } from '../bin/python.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -35,6 +35,8 @@ test('docs/configuration.md is the output of npm run docs', () => {
 
 test('the table in docs/monitoring.md is the output of npm run docs', () => {
   expect(readFileSync(join(root, 'docs/monitoring.md'), 'utf8')).toBe(monitoringPage())
+test('docs/performance.md has the figures of docs/performance.json', () => {
+  expect(readFileSync(join(root, 'docs/performance.md'), 'utf8')).toBe(performancePage())
 })
 
 test('the generated part of the Python client is the output of npm run docs', () => {

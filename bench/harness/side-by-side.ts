@@ -43,11 +43,17 @@ export async function startBare(route: BareRoute): Promise<{ url: string; pid: n
 
 const warmUpSeconds = 2
 
-/** Runs every variant at every number of connections and prints the table of it. Throws when a request failed. */
-export async function compare(variants: Variant[]): Promise<void> {
+/** A variant's median ratio to the first one, at a number of connections. */
+export type Ratio = { name: string; connections: number; ratio: number }
+
+/**
+ * Runs every variant at every number of connections, prints the table of it, and returns the ratios. Throws when a request failed.
+ */
+export async function compare(variants: Variant[]): Promise<Ratio[]> {
   const { rounds, seconds, connections } = readOptions()
   const generator = fork(join(import.meta.dirname, 'load-generator.ts'))
   const rows: string[][] = []
+  const found: Ratio[] = []
   try {
     for (const variant of variants) await run(generator, variant, Math.max(...connections), warmUpSeconds)
     for (const count of connections) {
@@ -56,7 +62,10 @@ export async function compare(variants: Variant[]): Promise<void> {
         for (const variant of variants) measures.get(variant)?.push(await run(generator, variant, count, seconds))
       }
       const peer = measures.get(variants[0] as Variant) as Measure[]
-      for (const [variant, own] of measures) rows.push(toRow(count, variant.name, own, peer))
+      for (const [variant, own] of measures) {
+        rows.push(toRow(count, variant.name, own, peer))
+        found.push({ name: variant.name, connections: count, ratio: median(ratiosOf(own, peer)) })
+      }
     }
   } finally {
     await stopChild(generator)
@@ -65,6 +74,7 @@ export async function compare(variants: Variant[]): Promise<void> {
   console.log(
     `\nMedians of ${rounds} alternating rounds of ${seconds} s (min–max). Each ratio compares results of the same round. The load comes from autocannon in another process.`,
   )
+  return found
 }
 
 const readSpent = (variant: Variant) => ({
@@ -88,14 +98,16 @@ async function run(generator: ChildProcess, variant: Variant, connections: numbe
   }
 }
 
+/** The ratios of results of the same round. */
+const ratiosOf = (own: Measure[], peer: Measure[]): number[] => own.map((measure, i) => measure.perSecond / (peer[i] as Measure).perSecond)
+
 function toRow(connections: number, name: string, own: Measure[], peer: Measure[]): string[] {
   const of = (field: keyof Measure) => own.map((measure) => measure[field])
-  const ratios = own.map((measure, i) => measure.perSecond / (peer[i] as Measure).perSecond)
   return [
     String(connections),
     name,
     withSpread(of('perSecond')),
-    own === peer ? '1' : withSpread(ratios, 2),
+    own === peer ? '1' : withSpread(ratiosOf(own, peer), 2),
     // Exact in a closed loop, where autocannon's own times are whole milliseconds.
     ((connections * 1000) / median(of('perSecond'))).toFixed(2),
     String(median(of('p99'))),

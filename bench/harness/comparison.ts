@@ -1,0 +1,41 @@
+// Compares figures with their goals and with the last saved run.
+import { type FigureName, type Goal, goals, lossSince, meets } from './goals.ts'
+import type { Result, Results } from './results.ts'
+
+/** The saved figures as a Markdown table, with the machine and the day of each run. */
+export function figureTable(saved: Results): string {
+  const runs = Map.groupBy(Object.values(saved), ({ machine, date }) => `${date}, ${machine}`)
+  const names = (Object.keys(goals) as FigureName[]).filter((name) => saved[name] !== undefined)
+  const rows = names.map((name) => {
+    const { value, date } = saved[name] as Result
+    const goal: Goal = goals[name]
+    return [goal.of, goal.against, String(value), goalText(goal), meets(goal, value) ? 'met' : 'short', date]
+  })
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  const heads = ['figure', 'against', 'measured', 'goal', '', 'day']
+  return [...[...runs.keys()].map((run) => `Run of ${run}.`), '', line(heads), `|${'---|'.repeat(heads.length)}`, ...rows.map(line)].join(
+    '\n',
+  )
+}
+
+/** A figure that is worse by more than this share is reported. */
+const lossMax = 0.1
+
+const goalText = (goal: Goal): string => ('atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`)
+
+/** One row for each measured figure, and a sentence for each that fell. */
+export function comparisonOf(saved: Results, measured: Map<FigureName, number>): { head: string[]; rows: string[][]; losses: string[] } {
+  const head = ['figure', 'against', 'measured', 'saved', 'goal', '']
+  const losses: string[] = []
+  const rows = (Object.keys(goals) as FigureName[]).flatMap((name) => {
+    const value = measured.get(name)
+    if (value === undefined) return []
+    const goal: Goal = goals[name]
+    const last = saved[name]
+    const loss = last === undefined ? 0 : lossSince(goal, last.value, value)
+    if (last !== undefined && loss > lossMax)
+      losses.push(`${goal.of} fell by ${Math.round(loss * 100)} %: ${last.value} on ${last.date}, now ${value}.`)
+    return [[goal.of, goal.against, String(value), last ? String(last.value) : '', goalText(goal), meets(goal, value) ? 'met' : 'short']]
+  })
+  return { head, rows, losses }
+}
