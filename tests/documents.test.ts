@@ -35,6 +35,8 @@ test('docs/configuration.md is the output of npm run docs', () => {
 
 test('the table in docs/monitoring.md is the output of npm run docs', () => {
   expect(readFileSync(join(root, 'docs/monitoring.md'), 'utf8')).toBe(monitoringPage())
+})
+
 test('docs/performance.md has the figures of docs/performance.json', () => {
   expect(readFileSync(join(root, 'docs/performance.md'), 'utf8')).toBe(performancePage())
 })

@@ -6,7 +6,7 @@ import { signMessage } from '../../packages/mail/src/authentication/dkim/signing
 export const textLine = 'The order 4711 was shipped this morning and will arrive on Thursday.\r\n'
 
 const header =
-  'From: Ada <ada@sender.example>\r\nTo: box@agents.localhost\r\nSubject: A letter\r\nDate: Sun, 22 Nov 2026 03:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
+  'From: Ada <ada@sender.example>\r\nTo: box@agents.localhost\r\nSubject: A message\r\nDate: Sun, 22 Nov 2026 03:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n'
 
 /** `records` returns DNS records by name, for mail from these networks. `sign` makes a message of about the given size that repeats this line. */
 export async function createSender(networks: string) {

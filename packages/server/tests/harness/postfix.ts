@@ -23,6 +23,7 @@ bounce unix - - n - 0 bounce
 defer unix - - n - 0 bounce
 trace unix - - n - 0 bounce
 smtp unix - - n - - smtp
+lmtp unix - - n - - lmtp
 relay unix - - n - - smtp
 virtual unix - n n - - virtual
 error unix - - n - - error
