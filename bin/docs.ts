@@ -1,5 +1,5 @@
-// Prints the generated files: docs/configuration.md from the settings tables, docs/cli.md from the command table, the table in docs/monitoring.md from
-// the metrics, the figures of docs/performance.md from the last run of the benchmarks, and the Python client from the API.
+// Prints the generated files. docs/configuration.md comes from the settings tables, docs/cli.md from the command table, and the Python client from the
+// API. The table in docs/monitoring.md comes from the metrics, and the figures of docs/performance.md from the last run of the benchmarks.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { figureTable } from '../bench/harness/comparison.ts'

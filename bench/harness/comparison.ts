@@ -1,5 +1,5 @@
 // Compares figures with their goals and with the last saved run.
-import { type FigureName, type Goal, goals, lossSince, meets } from './goals.ts'
+import { type FigureName, type Goal, goals, isMet, lossSince } from './goals.ts'
 import type { Result, Results } from './results.ts'
 
 /** The saved figures as a Markdown table, with the machine and the day of each run. */
@@ -9,7 +9,7 @@ export function figureTable(saved: Results): string {
   const rows = names.map((name) => {
     const { value, date } = saved[name] as Result
     const goal: Goal = goals[name]
-    return [goal.of, goal.against, String(value), goalText(goal), meets(goal, value) ? 'met' : 'short', date]
+    return [goal.of, goal.against, String(value), goalText(goal), isMet(goal, value) ? 'met' : 'short', date]
   })
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`
   const heads = ['figure', 'against', 'measured', 'goal', '', 'day']
@@ -35,7 +35,7 @@ export function comparisonOf(saved: Results, measured: Map<FigureName, number>):
     const loss = last === undefined ? 0 : lossSince(goal, last.value, value)
     if (last !== undefined && loss > lossMax)
       losses.push(`${goal.of} fell by ${Math.round(loss * 100)} %: ${last.value} on ${last.date}, now ${value}.`)
-    return [[goal.of, goal.against, String(value), last ? String(last.value) : '', goalText(goal), meets(goal, value) ? 'met' : 'short']]
+    return [[goal.of, goal.against, String(value), last ? String(last.value) : '', goalText(goal), isMet(goal, value) ? 'met' : 'short']]
   })
   return { head, rows, losses }
 }

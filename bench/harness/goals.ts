@@ -42,7 +42,7 @@ export function report(name: string, value: number): void {
 }
 
 /** True when the value is at the goal or better. */
-export const meets = (goal: Goal, value: number): boolean => ('atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost)
+export const isMet = (goal: Goal, value: number): boolean => ('atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost)
 
 /** The share by which a value is worse than an earlier one. Negative when it is better. */
 export const lossSince = (goal: Goal, before: number, now: number): number =>
