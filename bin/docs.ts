@@ -13,7 +13,9 @@ import { writePythonFiles } from './python.ts'
 /** The text of docs/configuration.md. A test compares it with the file. */
 export const configurationPage = (): string => `# Configuration
 
-Settings are environment variables. A bad value or an unknown \`CALLSIGN_\` name stops the start with a sentence that gives the reason.
+Settings are environment variables, or lines of the file \`callsign.env\` in the working directory or the data directory. \`--config FILE\` names another
+file, and the environment wins over it. [Setup](setup.md) writes the file. A bad value or an unknown \`CALLSIGN_\` name stops the start with a sentence
+that gives the reason, and the line of the file.
 Variables with a \`_FILE\` form can instead name a file that holds the value. This page is printed from the tables in
 \`packages/server/src/config/\` by \`npm run docs\`.
 

@@ -1,7 +1,8 @@
 // callsignd: runs the server, or one of its host commands.
 
 import { type App, startApp } from './app.ts'
-import { type Config, readConfig } from './config/settings.ts'
+import { loadConfig } from './config/file.ts'
+import type { Config } from './config/settings.ts'
 import { nowMs } from './core/clock.ts'
 import { freeExternalBuffers } from './core/external-buffers.ts'
 import { createLog, quietTerminal } from './core/log.ts'
@@ -95,10 +96,21 @@ const portSettings = (config: Config): [number | null, string][] => [
   [config.tunnelHttpsPort, 'CALLSIGN_TUNNEL_HTTPS_PORT'],
 ]
 
+/** Takes `--config FILE` out of the words of the command line. */
+function takeConfigOption(words: string[]): { file: string | null; words: string[] } {
+  const at = words.findIndex((word) => word === '--config' || word.startsWith('--config='))
+  if (at === -1) return { file: null, words }
+  const isJoined = words[at] !== '--config'
+  const file = isJoined ? (words[at] as string).slice('--config='.length) : words[at + 1]
+  if (!file) throw new CommandFailed('--config needs the name of a file', true)
+  return { file, words: words.toSpliced(at, isJoined ? 1 : 2) }
+}
+
 async function main(): Promise<void> {
-  const [command = 'serve', ...rest] = process.argv.slice(2)
-  if (command === 'serve' && rest.length === 0) return serve(readConfig())
-  process.exitCode = await runCommand(command, rest, readConfig, print)
+  const { file, words } = takeConfigOption(process.argv.slice(2))
+  const [command = 'serve', ...rest] = words
+  if (command === 'serve' && rest.length === 0) return serve(loadConfig(file))
+  process.exitCode = await runCommand(command, rest, () => loadConfig(file), print)
 }
 
 try {

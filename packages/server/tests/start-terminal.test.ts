@@ -1,15 +1,13 @@
 // The start and the stop as a person sees them on a terminal. util-linux's script gives the server one.
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { makeDataDir, repository, type Settings, startCallsignd } from './harness/callsignd.ts'
+import { makeDataDir, type Settings, startCallsignd } from './harness/callsignd.ts'
+import { hasScript, skipReason, Terminal } from './harness/terminal.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const hasScript = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true
-const skipReason = hasScript ? '' : ' (skipped: script of util-linux is not installed)'
 const controlC = '\u0003'
 
 const cleanups: (() => Promise<unknown> | unknown)[] = []
@@ -23,63 +21,15 @@ async function dataDir(): Promise<string> {
   return join(path, 'data')
 }
 
-/** A server on a terminal. `until` waits for a text on it and returns all that was printed. */
-class Terminal {
-  readonly #child: ChildProcessWithoutNullStreams
-  #screen = ''
-  #onOutput = () => {}
-  readonly ended: Promise<number | null>
-
-  constructor(settings: Settings) {
-    const command = `exec sh ${join(repository, 'bin', 'run')} packages/server/src/main.ts serve`
-    this.#child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
-        CALLSIGN_DNS_SERVERS: '127.0.0.1:9',
-        CALLSIGN_PORT: '0',
-        CALLSIGN_SMTP_PORT: '0',
-        CALLSIGN_METRICS_PORT: 'off',
-        ...settings,
-      },
-    })
-    for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream.on('data', (bytes: Buffer) => {
-        this.#screen += bytes.toString()
-        this.#onOutput()
-      })
-    this.ended = once(this.#child, 'close').then(([code]) => {
-      this.#onOutput()
-      return code as number | null
-    })
-    cleanups.push(async () => {
-      this.#child.kill('SIGKILL')
-      await this.ended
-    })
-  }
-
-  get screen(): string {
-    return this.#screen.replaceAll('\r\n', '\n')
-  }
-
-  async until(text: string): Promise<string> {
-    while (!this.screen.includes(text)) {
-      if (this.#child.exitCode !== null) throw new Error(`the server ended without "${text}": ${this.screen}`)
-      await new Promise<void>((resolve) => {
-        this.#onOutput = resolve
-      })
-    }
-    return this.screen
-  }
-
-  type(text: string): void {
-    this.#child.stdin.write(text)
-  }
+function openTerminal(settings: Settings): Terminal {
+  const terminal = new Terminal('serve', settings)
+  cleanups.push(() => terminal.close())
+  return terminal
 }
 
 test.skipIf(!hasScript)(`a first start is one page with its key once, and a later start has none${skipReason}`, async () => {
   const settings = { CALLSIGN_DATA_DIR: await dataDir() }
-  const first = new Terminal(settings)
+  const first = openTerminal(settings)
   const page = await first.until('Ctrl-C stops the server.')
   expect(page.match(/svc_live_\w+/g)).toHaveLength(1)
   expect(page).not.toMatch(/^\{/m)
@@ -98,7 +48,7 @@ test.skipIf(!hasScript)(`a first start is one page with its key once, and a late
   expect((await first.until('Stopping.')).split('\n').at(-2)).toMatch(/Stopping\.$/)
   expect(await first.ended).toBe(0)
 
-  const second = new Terminal(settings)
+  const second = openTerminal(settings)
   const later = await second.until('Ctrl-C stops the server.')
   expect(later).not.toContain('svc_live_')
   expect(later).toContain(`  Starting PostgreSQL in ${settings.CALLSIGN_DATA_DIR}\n`)
@@ -108,7 +58,7 @@ test.skipIf(!hasScript)(`a first start is one page with its key once, and a late
 })
 
 test.skipIf(!hasScript)(`Ctrl-C names what it waits for, and goes on until that is done${skipReason}`, async () => {
-  const terminal = new Terminal({ CALLSIGN_DATA_DIR: await dataDir() })
+  const terminal = openTerminal({ CALLSIGN_DATA_DIR: await dataDir() })
   const page = await terminal.until('Ctrl-C stops the server.')
   const created = await fetch(`${/API +(\S+)/.exec(page)?.[1]}/identities`, {
     method: 'POST',
@@ -138,11 +88,11 @@ test.skipIf(!hasScript)(`a start that fails shows no key on the terminal, and th
   const settings = { CALLSIGN_DATA_DIR: await dataDir() }
   const holder = await startCallsignd({ CALLSIGN_DATA_DIR: await dataDir() })
   cleanups.push(() => holder.stop())
-  const failing = new Terminal({ ...settings, CALLSIGN_PORT: String(holder.httpPort) })
+  const failing = openTerminal({ ...settings, CALLSIGN_PORT: String(holder.httpPort) })
   expect(await failing.ended).toBe(1)
   expect(failing.screen).toContain(`port ${holder.httpPort} on 127.0.0.1 is in use by another program: stop it, or set CALLSIGN_PORT`)
   expect(failing.screen).not.toContain('svc_live_')
-  const next = new Terminal(settings)
+  const next = openTerminal(settings)
   expect((await next.until('Ctrl-C stops the server.')).match(/svc_live_\w+/g)).toHaveLength(1)
   next.type(controlC)
   expect(await next.ended).toBe(0)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { account } from './account.ts'
 import { acme } from './acme.ts'
 import { webConsole } from './console.ts'
+import { doctor } from './doctor.ts'
 import { domains } from './domains.ts'
 import { events } from './events.ts'
 import { http } from './http.ts'
@@ -34,6 +35,7 @@ const settings = {
   ...imessage.settings,
   ...tunnels.settings,
   ...events.settings,
+  ...doctor.settings,
 }
 
 type SettingValues = Values<typeof settings>
@@ -59,6 +61,7 @@ const areas: AnyArea[] = [
   imessage,
   tunnels,
   events,
+  doctor,
 ]
 
 const rows = Object.entries(settings) as [keyof SettingValues, Setting<unknown>][]
@@ -105,6 +108,13 @@ function refuseUnknownNames(environment: Record<string, string | undefined>): vo
     if (name.startsWith('CALLSIGN_') && !name.startsWith('CALLSIGN_TEST_') && !knownNames.has(name))
       throw new BadSetting(`${name} is not a setting of callsignd: correct the name by docs/configuration.md`)
   }
+}
+
+/** The setting of a variable. Null for variables of the clients and of AWS, undefined for an unknown name. */
+export function findSetting(name: string): Setting<unknown> | null | undefined {
+  const found = rows.find(([, row]) => row.name === name || (row.secret && `${row.name}_FILE` === name))
+  if (found) return found[1]
+  return clientNames.includes(name) || /^AWS_[A-Z_]+$/.test(name) ? null : undefined
 }
 
 function readText(row: Setting<unknown>, environment: Record<string, string | undefined>): string | undefined {

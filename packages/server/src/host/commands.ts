@@ -20,6 +20,7 @@ import { CommandFailed } from './failure.ts'
 import { ensureFirstKey } from './first-start.ts'
 import { requireFolder } from './folder.ts'
 import { restoreBackup } from './restore.ts'
+import { runSetup } from './setup.ts'
 
 export const usage = `usage: callsignd [command]
   serve                                       run the server (the default)
@@ -38,12 +39,14 @@ export const usage = `usage: callsignd [command]
   migrate                                     bring the tables up to date, then stop
   backup FILE                                 write database, files and keyring into one new file (- is standard output)
   restore FILE                                restore that file into an empty installation (- is standard input)
-  doctor                                      check the machine, network and database, and list the problems
-ORG is the id of an organization, by default the first one. Settings are listed in docs/configuration.md`
+  setup [--answers FILE] [--help]             ask for domain, ports, delivery and certificates, and write callsign.env
+  doctor [--json]                             check machine, ports, certificates, database, DNS and mail, and say what to do
+ORG is the id of an organization, by default the first one. Settings are listed in docs/configuration.md. They are read from the environment, and from callsign.env in the working or data
+directory, or the file of --config FILE.`
 
 type Print = (line: string) => void
 type Credentials = ReturnType<typeof createCredentials>
-type Options = { name?: string; organization?: string; agent?: string; scope?: string[]; words: string[] }
+type Options = { json?: boolean; name?: string; organization?: string; agent?: string; scope?: string[]; words: string[] }
 type Context = { config: Config; db: Database; credentials: Credentials; options: Options; print: Print }
 
 /** Runs one command and returns the exit code. Throws CommandFailed with a sentence for the operator. */
@@ -52,6 +55,7 @@ export async function runCommand(command: string, args: string[], readConfig: ()
     print(usage)
     return 0
   }
+  if (command === 'setup') return runSetup(args, print)
   const options = readOptions(args)
   if (command === 'config') {
     for (const line of describeConfig(readConfig())) print(line)
@@ -116,8 +120,8 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
     return 0
   },
 
-  async doctor(config, log, _options, print) {
-    return (await runDoctor(config, log, print)) ? 0 : 1
+  async doctor(config, log, { json }, print) {
+    return (await runDoctor({ config, log, print, isJson: json === true })) ? 0 : 1
   },
 }
 
@@ -141,6 +145,7 @@ function readOptions(args: string[]): Options {
       args,
       allowPositionals: true,
       options: {
+        json: { type: 'boolean' },
         name: { type: 'string' },
         organization: { type: 'string' },
         agent: { type: 'string' },

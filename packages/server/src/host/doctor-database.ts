@@ -11,35 +11,60 @@ import { countOrganizations, countOverdueJobs, readServerFacts, sampleBlobKeys }
 import { findPrograms } from '../edges/postgres/embedded/binaries.ts'
 import { clusterPath } from '../edges/postgres/embedded/names.ts'
 import { findPending, readApplied } from '../edges/postgres/migrate.ts'
+import { createDkim } from '../features/mail/domains/dkim/operations.ts'
 import { createBlobs } from '../wiring/parts.ts'
 import { migrationsFolder, openUntouched } from './database.ts'
 import { isWritable, nearestExisting } from './doctor-machine.ts'
 import { attention, type Finding, note, ok, reasonOf } from './finding.ts'
+import type { KeyRecord } from './mail-records.ts'
 
 const clockAheadMsMax = 2_000
 const overdueMs = 5 * 60_000
 const blobsSampled = 50
 
+/** `dkim` has the records of the mail domain's keys, or null when they cannot be read or do not exist yet. */
+export type DatabaseFindings = { findings: Finding[]; dkim: KeyRecord[] | null }
+
 /** `isServing` is true when a server runs, in which case overdue jobs need attention. */
-export async function checkDatabase(config: Config, log: Log, isServing: boolean): Promise<Finding[]> {
+export async function checkDatabase(config: Config, log: Log, isServing: boolean): Promise<DatabaseFindings> {
   const findings: Finding[] = []
+  let dkim: KeyRecord[] | null = null
   if (config.databaseUrl === null) {
     findings.push(checkPrograms(log))
     // Opening the database would create it.
     if (!existsSync(clusterPath(config.dataDir)) && !existsSync(join(config.dataDir, 'engine')))
-      return [...findings, note('The database does not exist yet. The first start creates it.'), ...(await checkBlobStore(config, null))]
+      return {
+        findings: [
+          ...findings,
+          note('The database does not exist yet. The first start creates it.'),
+          ...(await checkBlobStore(config, null)),
+        ],
+        dkim,
+      }
   }
   try {
     const { db, close } = await openUntouched(config, log)
     try {
       findings.push(...(await checkServer(db)), ...(await checkContents(config, db, isServing)))
+      dkim = await readDkimRecords(config, db)
     } finally {
       await close()
     }
   } catch (error) {
     findings.push(attention(`The database cannot be used: ${reasonOf(error)}`))
   }
-  return findings
+  return { findings, dkim }
+}
+
+/** Null before the first start. */
+async function readDkimRecords({ mailDomain }: Config, db: Database): Promise<KeyRecord[] | null> {
+  if ((await readApplied(db)).length === 0) return null
+  const unused = () => {
+    throw new Error('reading the public keys needs no secret')
+  }
+  const dkim = createDkim({ db, sealing: { seal: unused, open: unused }, mailDomain })
+  const records = await dkim.listRecords({ organizationId: null, domain: mailDomain }).catch(() => [])
+  return records.length === 0 ? null : records
 }
 
 function checkPrograms(log: Log): Finding {

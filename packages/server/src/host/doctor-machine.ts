@@ -4,12 +4,10 @@ import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync }
 import { dirname, join } from 'node:path'
 import type { Config } from '../config/settings.ts'
 import { nowMs } from '../core/clock.ts'
-import { attention, type Finding, note, ok, reasonOf } from './finding.ts'
+import { attention, daysUntil, expirySoonDays, type Finding, note, ok, reasonOf } from './finding.ts'
 
 const nodeMajorMin = 24
 const freeBytesMin = 1024 ** 3
-const dayMs = 86_400_000
-const expirySoonDays = 14
 
 export function checkMachine(config: Config): Finding[] {
   return [
@@ -59,7 +57,7 @@ function checkDisk(path: string): Finding {
   const freeBytes = bavail * bsize
   const free = `${(freeBytes / 1024 ** 3).toFixed(1)} GiB`
   return freeBytes < freeBytesMin
-    ? attention(`Only ${free} are free on the disk of ${where}. The database stops when it is full.`)
+    ? attention(`Only ${free} are free on the disk of ${where}. The database stops when it is full. Free or add space.`)
     : ok(`${free} are free on the disk of ${where}.`)
 }
 
@@ -81,7 +79,7 @@ function checkCertificate(config: Config): Finding[] {
     const certificate = new X509Certificate(readFileSync(certFile))
     const key = createPrivateKey(readFileSync(keyFile))
     if (!certificate.checkPrivateKey(key)) return [attention(`${name} does not match the key in CALLSIGN_SMTP_TLS_KEY_FILE.`)]
-    const leftDays = Math.floor((certificate.validToDate.getTime() - nowMs()) / dayMs)
+    const leftDays = daysUntil(certificate.validToDate, nowMs())
     if (leftDays < 0) return [attention(`${name} expired on ${certificate.validTo}.`)]
     if (certificate.validFromDate.getTime() > nowMs()) return [attention(`${name} is not valid before ${certificate.validFrom}.`)]
     if (leftDays < expirySoonDays) return [attention(`${name} expires in ${leftDays} days, on ${certificate.validTo}.`)]

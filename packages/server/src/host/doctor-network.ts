@@ -2,6 +2,7 @@
 import { get } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { Config } from '../config/settings.ts'
+import { reachable } from '../wiring/tls-listeners.ts'
 import { attention, type Finding, note, ok, reasonOf } from './finding.ts'
 
 const answerMs = 5_000
@@ -18,12 +19,10 @@ export async function checkNetwork(config: Config): Promise<{ findings: Finding[
   }
   findings.push(checkPublicUrl(config))
   if (config.mailTransport === 'relay' && config.smtpRelayUrl) findings.push(await checkRelay(config.smtpRelayUrl))
-  else findings.push(note('Mail to the outside is recorded and not sent (CALLSIGN_MAIL_TRANSPORT=simulator).'))
+  else if (config.mailTransport === 'simulator')
+    findings.push(note('Mail to the outside is recorded and not sent (CALLSIGN_MAIL_TRANSPORT=simulator).'))
   return { findings, isServing }
 }
-
-/** An address that reaches the listener, also when it listens on all addresses. */
-const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
 
 async function checkPort(what: string, setting: string, host: string, port: number, isOurs: () => Promise<boolean>): Promise<Finding> {
   if (port === 0) return note(`${what} takes any free port at each start (${setting}=0).`)
@@ -101,8 +100,8 @@ async function checkRelay(relayUrl: string): Promise<Finding> {
   }
 }
 
-/** The first line that a server sends, or '' right after connecting when `isSilent`. */
-function readBanner(host: string, port: number, isSilent = false): Promise<string> {
+/** The first line that a server sends within 5 seconds, or '' right after connecting when `isSilent`. */
+export function readBanner(host: string, port: number, isSilent = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port })
     let text = ''

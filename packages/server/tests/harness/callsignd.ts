@@ -28,21 +28,23 @@ const environmentOf = (settings: Settings): NodeJS.ProcessEnv => ({
   HOME: process.env.HOME,
   CALLSIGN_DNS_SERVERS: '127.0.0.1:9',
   CALLSIGN_METRICS_PORT: 'off',
+  CALLSIGN_DOCTOR_TIME_SERVER: 'off',
+  CALLSIGN_DOCTOR_BLOCKLISTS: 'off',
   ...settings,
 })
 
-function launch(args: string[], settings: Settings): ChildProcess {
+function launch(args: string[], settings: Settings, cwd?: string): ChildProcess {
   const command = [join(repository, 'bin', 'run'), 'packages/server/src/main.ts', ...args]
-  return spawn('sh', command, { env: environmentOf(settings), stdio: ['pipe', 'pipe', 'pipe'] })
+  return spawn('sh', command, { env: environmentOf(settings), cwd, stdio: ['pipe', 'pipe', 'pipe'] })
 }
 
 /** Runs one command to its end. `input` is its standard input, and stdout is text unless `onBytes` takes it. */
 export function callsignd(
   args: string[],
   settings: Settings,
-  pipes: { input?: Buffer; onBytes?: (bytes: Buffer) => void } = {},
+  pipes: { input?: Buffer; onBytes?: (bytes: Buffer) => void; cwd?: string } = {},
 ): Promise<Ended> {
-  const child = launch(args, settings)
+  const child = launch(args, settings, pipes.cwd)
   let stdout = ''
   let stderr = ''
   child.stdout?.on('data', (bytes: Buffer) => {
