@@ -19,7 +19,7 @@ const RuleStatus = word(['active', 'paused'])
 export const MailRule = Type.Object(
   {
     id: Type.String(),
-    agent_handle: Type.String(),
+    agent_handle: nullableString({ description: 'null for a rule of every agent.' }),
     direction: RuleDirection,
     action: RuleAction,
     entry: Type.String({ description: 'An address, or a domain with its subdomains.' }),
@@ -49,7 +49,12 @@ export const Guardrail = Type.Object(
   { $id: 'Guardrail' },
 )
 
-const handleParams = { handle: Type.String({ minLength: 1, description: 'The agent handle, or the identity id.' }) }
+/** The handle that stands for every agent in paths of rules. */
+export const everyAgent = '*'
+
+const handleParams = {
+  handle: Type.String({ minLength: 1, description: 'The agent handle, or the identity id, or `*` for the rules of every agent.' }),
+}
 const ruleParams = strict({ ...handleParams, rule_id: id('mailRule') })
 const Entry = Type.String({
   minLength: 1,
@@ -84,7 +89,7 @@ export const listMailRules = operation({
   id: 'listMailRules',
   method: 'GET',
   path: '/api/v1/identities/{handle}/mail-rules',
-  summary: 'Lists the rules of an agent, newest first. An agent can read its own rules.',
+  summary: 'Lists the rules of an agent, newest first. An agent can read its own rules, and those of every agent.',
   tag: 'Mail rules',
   scopes: ['rules:read'],
   params: strict(handleParams),

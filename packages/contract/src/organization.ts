@@ -1,5 +1,6 @@
 // The caller's organization: its limits for sending, and the pause of all sending.
 import Type from 'typebox'
+import { MailMode } from './mail-rules.ts'
 import { operation } from './operation.ts'
 import { nullableString, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
@@ -15,6 +16,8 @@ export const Organization = Type.Object(
     key_sending_limits: SendingLimits,
     storage_quota_bytes: StorageQuota,
     retention: OrganizationRetention,
+    inbound_mode: MailMode,
+    outbound_mode: MailMode,
     created_at: Timestamp,
   },
   { $id: 'Organization' },
@@ -35,7 +38,7 @@ export const updateOrganization = operation({
   id: 'updateOrganization',
   method: 'PATCH',
   path: '/api/v1/organization',
-  summary: 'Changes the limits of the organization, of each of its keys, or its retention.',
+  summary: 'Changes the limits of the organization, of each of its keys, its retention, or the mail modes of every agent.',
   tag: 'Identity and caller',
   scopes: ['organization:write'],
   body: strict(
@@ -44,6 +47,8 @@ export const updateOrganization = operation({
       key_sending_limits: Type.Optional(SendingLimitsChange),
       storage_quota_bytes: Type.Optional(StorageQuota),
       retention: Type.Optional(OrganizationRetentionChange),
+      inbound_mode: Type.Optional(MailMode),
+      outbound_mode: Type.Optional(MailMode),
     },
     { minProperties: 1 },
   ),

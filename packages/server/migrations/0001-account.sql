@@ -9,6 +9,9 @@ CREATE TABLE organizations (
   -- Limits for sending that differ from the settings of the server, of all mail together and of each key.
   sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sending_limits) = 'object'),
   key_sending_limits jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(key_sending_limits) = 'object'),
+  -- With `allowlist`, every agent has this mode, whatever its own is.
+  inbound_mode text NOT NULL DEFAULT 'open' CHECK (inbound_mode IN ('open', 'allowlist')),
+  outbound_mode text NOT NULL DEFAULT 'open' CHECK (outbound_mode IN ('open', 'allowlist')),
   -- Most bytes of stored mail. Null for the limit of the server.
   storage_quota_bytes bigint CHECK (storage_quota_bytes > 0),
   -- The share of the quota, in percent, that the latest event about it announced.

@@ -614,8 +614,10 @@ CREATE INDEX deferred_mail_first_at ON deferred_mail (first_at);
 
 CREATE TABLE mail_rules (
   id text PRIMARY KEY,
-  organization_id text NOT NULL,
-  identity_id text NOT NULL,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  -- Null for a rule of every agent of the organization.
+  identity_id text,
+  owner_id text NOT NULL GENERATED ALWAYS AS (coalesce(identity_id, organization_id)) STORED,
   direction text NOT NULL CHECK (direction IN ('inbound', 'outbound', 'both')),
   action text NOT NULL CHECK (action IN ('allow', 'block')),
   -- An address or a domain, folded by packages/mail/src/mail-address.ts.
@@ -630,10 +632,10 @@ CREATE TABLE mail_rules (
   FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
 );
 -- One rule per entry and direction. Two contradicting rules cannot be stored.
-CREATE UNIQUE INDEX mail_rules_inbound ON mail_rules (identity_id, entry) WHERE direction <> 'outbound' AND deleted_at IS NULL;
-CREATE UNIQUE INDEX mail_rules_outbound ON mail_rules (identity_id, entry) WHERE direction <> 'inbound' AND deleted_at IS NULL;
+CREATE UNIQUE INDEX mail_rules_inbound ON mail_rules (owner_id, entry) WHERE direction <> 'outbound' AND deleted_at IS NULL;
+CREATE UNIQUE INDEX mail_rules_outbound ON mail_rules (owner_id, entry) WHERE direction <> 'inbound' AND deleted_at IS NULL;
 CREATE UNIQUE INDEX mail_rules_client_id ON mail_rules (organization_id, client_id) WHERE client_id IS NOT NULL AND deleted_at IS NULL;
-CREATE INDEX mail_rules_newest ON mail_rules (identity_id, id DESC);
+CREATE INDEX mail_rules_newest ON mail_rules (owner_id, id DESC);
 
 -- Addresses excluded from an organization's mail after hard bounces or complaints, or by hand.
 CREATE TABLE suppressions (
@@ -658,7 +660,7 @@ ALTER TABLE addresses ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE domains ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE drafts ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
 ALTER TABLE labels ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
-ALTER TABLE mail_rules ALTER COLUMN identity_id SET (n_distinct = -0.01);
+ALTER TABLE mail_rules ALTER COLUMN owner_id SET (n_distinct = -0.01);
 ALTER TABLE mailboxes ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE suppressions ALTER COLUMN organization_id SET (n_distinct = -0.01);

@@ -36,6 +36,7 @@ beforeAll(async () => {
   const sent = await harness.send('victim', 'x@example.com', { subject: secretWord, text: secretWord, attachments })
   const message = await harness.waitForStatus('victim', sent.id, 'sent')
   const identity = await harness.expectApi(200, 'GET', '/identities/victim')
+  const label = await harness.expectApi(201, 'POST', '/mailboxes/victim/labels', { body: { name: secretWord } })
   const draft = await harness.expectApi(201, 'POST', '/mailboxes/victim/drafts', { body: { subject: secretWord, text: secretWord } })
   await harness.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'gone@example.com' } })
   const { data: domain } = await harness.expectApi(201, 'POST', '/domains', { body: { domain: 'victim.example' } })
@@ -55,6 +56,7 @@ beforeAll(async () => {
     ids: [sent.id],
     thread_id: sent.thread_id,
     handle: 'victim',
+    label_id: label.id,
     draft_id: draft.id,
     conversation_id: paired.conversation_id,
     identity_id: identity.id,
@@ -106,6 +108,7 @@ beforeAll(async () => {
     if (name === 'email_address' && template.includes('/addresses/'))
       return template.endsWith('/set-primary') ? 'victim.a@agents.localhost' : 'victim.b@agents.localhost'
     if (name === 'local_part') return undefined
+    if (name === 'name' && template.endsWith('/labels/{label_id}')) return 'renamed'
     // An address in the path that does not belong to a mailbox.
     if (name === 'email_address' && template.includes('/suppressions')) return 'gone@example.com'
     if (name === 'entry') return template.endsWith('/mail-rules') ? 'walk.example' : undefined

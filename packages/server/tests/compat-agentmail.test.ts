@@ -6,7 +6,7 @@ import { accountChecks } from './harness/agentmail/account.ts'
 import { type AgentMail, type Check, type Context, createContext, methodsOf } from './harness/agentmail/context.ts'
 import { draftChecks } from './harness/agentmail/drafts.ts'
 import { inboxChecks } from './harness/agentmail/inboxes.ts'
-import { listChecks } from './harness/agentmail/lists.ts'
+import { accountListChecks, listChecks } from './harness/agentmail/lists.ts'
 import { messageChecks } from './harness/agentmail/messages.ts'
 import { metricChecks } from './harness/agentmail/metrics.ts'
 import { inAccountAndPod } from './harness/agentmail/scopes.ts'
@@ -30,6 +30,7 @@ const mapped: Record<string, Check> = {
   ...threadChecks,
   ...draftChecks,
   ...listChecks,
+  ...inAccountAndPod('lists', accountListChecks),
   ...webhookChecks,
   ...socketChecks,
   ...metricChecks,
@@ -48,17 +49,9 @@ const notOffered: Record<string, Call> = {
   'inboxes.authorize': ({ inboxes }) => inboxes.authorize('x', { authToken: 'x' }),
   'inboxes.events.list': ({ inboxes }) => inboxes.events.list('x'),
   'inboxes.metrics.queryUsage': ({ inboxes }) => inboxes.metrics.queryUsage('x'),
-  'lists.create': ({ lists }) => lists.create('send', 'block', { entry: 'x.example' }),
-  'lists.delete': ({ lists }) => lists.delete('send', 'block', 'x.example'),
-  'lists.get': ({ lists }) => lists.get('send', 'block', 'x.example'),
-  'lists.list': ({ lists }) => lists.list('send', 'block'),
   'metrics.queryUsage': ({ metrics }) => metrics.queryUsage(),
   'pods.create': ({ pods }) => pods.create({}),
   'pods.delete': ({ pods }) => pods.delete('default'),
-  'pods.lists.create': ({ pods }) => pods.lists.create('default', 'send', 'block', { entry: 'x.example' }),
-  'pods.lists.delete': ({ pods }) => pods.lists.delete('default', 'send', 'block', 'x.example'),
-  'pods.lists.get': ({ pods }) => pods.lists.get('default', 'send', 'block', 'x.example'),
-  'pods.lists.list': ({ pods }) => pods.lists.list('default', 'send', 'block'),
   'pods.metrics.queryUsage': ({ pods }) => pods.metrics.queryUsage('default'),
   'providers.connect': ({ providers }) => providers.connect('x', {}),
   'providers.get': ({ providers }) => providers.get('x'),

@@ -118,7 +118,12 @@ test('the preset read_only changes nothing, and reads neither the vault nor keys
   const verdicts = await walk(await organizationKeyOf({ preset: 'read_only' }))
   expect(verdicts).toEqual(expected(new Set(scopePresets.read_only)))
   const passed = guarded.filter((one) => verdicts[one.id] === 'passed')
-  expect(passed.filter((one) => one.method !== 'GET').map((one) => one.id)).toEqual(['getMessages', 'renderTemplate', 'createSocketToken'])
+  expect(passed.filter((one) => one.method !== 'GET').map((one) => one.id)).toEqual([
+    'getMessages',
+    'shareMessage',
+    'renderTemplate',
+    'createSocketToken',
+  ])
   expect(passed.filter((one) => one.scopes.some((scope) => scope.startsWith('vault:') || scope.startsWith('keys:')))).toEqual([])
 })
 

@@ -38,7 +38,7 @@ export const mailRuleCommands: Command[] = [
   {
     words: 'rules list',
     takes: 'HANDLE',
-    about: 'Lists the mail rules of an agent, newest first.',
+    about: 'Lists the mail rules of an agent, newest first. The handle * means every agent.',
     example: 'callsign rules list sales',
     operations: ['listMailRules', 'getMailRule'],
     options: listOptions,
@@ -57,7 +57,7 @@ export const mailRuleCommands: Command[] = [
   {
     words: 'rules add',
     takes: 'HANDLE',
-    about: 'Allows or blocks an address, or a domain with its subdomains.',
+    about: 'Allows or blocks an address, or a domain with its subdomains. The handle * means every agent.',
     example: 'callsign rules add sales --block spam.example --direction inbound',
     operations: ['createMailRule'],
     options: {

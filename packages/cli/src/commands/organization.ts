@@ -1,7 +1,9 @@
-// organization show|limits|pause|resume.
+// organization show|limits|modes|pause|resume.
 import type { Organization } from '@callsign/sdk'
-import { type Command, count, type Option, text, type Values } from '../command.ts'
+import { type Command, count, type Option, oneOf, text, type Values } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
+
+const modes = ['open', 'allowlist'] as const
 
 const limitNames = [
   'recipients_per_message',
@@ -44,6 +46,7 @@ const shown = (organization: Organization): string =>
       : `Sending is paused since ${organization.paused_at}${organization.pause_reason ? `: ${organization.pause_reason}` : '.'}`,
     `All mail together: ${describe(organization.sending_limits)}`,
     `Each key: ${describe(organization.key_sending_limits)}`,
+    `Modes of every agent: inbound ${organization.inbound_mode}, outbound ${organization.outbound_mode}`,
   ].join('\n')
 
 export const organizationCommands: Command[] = [
@@ -68,6 +71,24 @@ export const organizationCommands: Command[] = [
       const limits = readLimits(values)
       if (Object.keys(limits).length === 0) throw new UsageError('Give a limit, such as --messages-per-hour 500.')
       const body = values['of-keys'] ? { key_sending_limits: limits } : { sending_limits: limits }
+      const organization = await (await client()).organization.update(body)
+      output.result(organization, () => shown(organization))
+      return 0
+    },
+  },
+  {
+    words: 'organization modes',
+    about: 'Sets the mail modes of every agent. allowlist is also the mode of agents with the mode open.',
+    example: 'callsign organization modes --inbound allowlist',
+    operations: ['updateOrganization'],
+    options: {
+      inbound: { type: 'string', value: 'MODE', choices: modes, about: 'open or allowlist, for senders.' },
+      outbound: { type: 'string', value: 'MODE', choices: modes, about: 'open or allowlist, for recipients.' },
+    },
+    async run({ client, output }, values) {
+      const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]
+      if (!inbound && !outbound) throw new UsageError('Give --inbound or --outbound.')
+      const body = { ...(inbound && { inbound_mode: inbound }), ...(outbound && { outbound_mode: outbound }) }
       const organization = await (await client()).organization.update(body)
       output.result(organization, () => shown(organization))
       return 0

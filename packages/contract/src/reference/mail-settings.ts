@@ -58,7 +58,7 @@ export const mailSettingsDetails: Record<string, OperationDetails> = {
   },
   createMailRule: {
     description:
-      'Adds a rule for an address, or for a domain with its subdomains. A rule for an address has precedence over a rule for its domain. Blocked mail to the agent goes to quarantine. Blocked mail of the agent is rejected with `403 recipient_not_allowed`. An entry can have one rule in each direction.',
+      'Adds a rule for an address, or for a domain with its subdomains. A rule for an address has precedence over a rule for its domain. Blocked mail to the agent goes to quarantine. Blocked mail of the agent is rejected with `403 recipient_not_allowed`. An entry can have one rule in each direction. `*` in place of the handle adds a rule of every agent, and the own rule of an agent for the same entry has precedence over it.',
     keys: 'organization',
     body: { direction: 'inbound', action: 'block', entry: 'newsletter.example', reason: 'Only advertising.' },
     reply: { direction: 'inbound', action: 'block', entry: 'newsletter.example', entry_type: 'domain', reason: 'Only advertising.' },

@@ -1003,7 +1003,8 @@ class MailList(TypedDict):
 
 class MailRule(TypedDict):
     id: str
-    agent_handle: str
+    agent_handle: str | None
+    """null for a rule of every agent."""
     direction: Literal["inbound", "outbound", "both"]
     action: Literal["allow", "block"]
     entry: str
@@ -1194,6 +1195,14 @@ class Organization(TypedDict):
     its own.
     """
     retention: OrganizationRetention
+    inbound_mode: Literal["open", "allowlist"]
+    """open allows every address that no rule blocks. allowlist allows only addresses that a rule
+    allows and, inbound, answers to the agent's mail.
+    """
+    outbound_mode: Literal["open", "allowlist"]
+    """open allows every address that no rule blocks. allowlist allows only addresses that a rule
+    allows and, inbound, answers to the agent's mail.
+    """
     created_at: str
 
 

@@ -1668,7 +1668,8 @@ class MailRules:
         """Adds a rule for an address, or for a domain with its subdomains. A rule for an address
         has precedence over a rule for its domain. Blocked mail to the agent goes to quarantine.
         Blocked mail of the agent is rejected with `403 recipient_not_allowed`. An entry can
-        have one rule in each direction.
+        have one rule in each direction. `*` in place of the handle adds a rule of every agent,
+        and the own rule of an agent for the same entry has precedence over it.
         """
         return self._connection.request(
             Request[MailRule](
@@ -2408,6 +2409,8 @@ class Organization:
         key_sending_limits: SendingLimitsChange | Unset = UNSET,
         storage_quota_bytes: int | None | Unset = UNSET,
         retention: OrganizationRetentionChange | Unset = UNSET,
+        inbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
+        outbound_mode: Literal["open", "allowlist"] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> Organization:
         """Changes the given limits. `null` returns a limit to the default of the server. A send
@@ -2426,6 +2429,8 @@ class Organization:
                         "key_sending_limits": key_sending_limits,
                         "storage_quota_bytes": storage_quota_bytes,
                         "retention": retention,
+                        "inbound_mode": inbound_mode,
+                        "outbound_mode": outbound_mode,
                     }
                 ),
                 timeout=request_timeout,

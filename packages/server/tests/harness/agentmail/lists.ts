@@ -1,6 +1,7 @@
 // Checks of the allow and block lists of an inbox.
 import { expect } from 'vitest'
 import type { Check, Context } from './context.ts'
+import type { Scoped } from './scopes.ts'
 
 const modesOf = async ({ harness }: Context, handle: string): Promise<[string, string]> => {
   const { inbound_mode, outbound_mode } = await harness.expectApi(200, 'GET', `/identities/${handle}`)
@@ -85,5 +86,55 @@ export const listChecks: Record<string, Check> = {
       body: { direction: 'both', action: 'block', entry: 'c.example' },
     })
     await expect(lists.delete(address, 'send', 'block', 'c.example')).rejects.toMatchObject({ statusCode: 403 })
+  },
+}
+
+let domains = 0
+const newDomain = (): string => `listed${++domains}.example`
+
+const everyRule = async ({ harness }: Context, entry: string): Promise<{ action: string; direction: string }[]> =>
+  (await harness.expectApi(200, 'GET', `/identities/*/mail-rules?entry=${entry}`)).data
+
+/** Lists of the account, which hold for every inbox. */
+export const accountListChecks: Scoped = {
+  async create(context, { lists }) {
+    const [entry, { address }] = [newDomain(), await context.createInbox()]
+    const made = await lists.create('send', 'block', { entry })
+    expect(made).toMatchObject({ entry, listType: 'block', direction: 'send', readOnly: false })
+    expect(made.inboxId).toBeUndefined()
+    expect(await everyRule(context, entry)).toMatchObject([{ action: 'block', direction: 'outbound', agent_handle: null }])
+    await expect(context.client.inboxes.messages.send(address, { to: [`ada@${entry}`], subject: 'x', text: 'x' })).rejects.toMatchObject({
+      statusCode: 403,
+      body: { name: 'MessageRejectedError' },
+    })
+    await expect(lists.create('reply', 'block', { entry })).rejects.toMatchObject({ statusCode: 501 })
+  },
+
+  async list(_, { lists }) {
+    const entries = [newDomain(), newDomain()]
+    for (const entry of entries) await lists.create('receive', 'block', { entry })
+    const first = await lists.list('receive', 'block', { limit: 1 })
+    const next = await lists.list('receive', 'block', { limit: 1, pageToken: first.nextPageToken })
+    expect([...first.entries, ...next.entries].map(({ entry }) => entry)).toEqual(entries.toReversed())
+  },
+
+  async get(_, { lists }) {
+    const entry = newDomain()
+    await lists.create('receive', 'block', { entry, reason: 'spam' })
+    expect(await lists.get('receive', 'block', entry)).toMatchObject({ entry, reason: 'spam', entryType: 'domain' })
+    await expect(lists.get('send', 'block', entry)).rejects.toMatchObject({ statusCode: 404 })
+  },
+
+  // The mode of the organization holds for every inbox, so this leaves it as it was.
+  async delete(context, { lists }) {
+    const [entry, { harness }] = [newDomain(), context]
+    const modes = async () => {
+      const { inbound_mode, outbound_mode } = await harness.expectApi(200, 'GET', '/organization')
+      return [inbound_mode, outbound_mode]
+    }
+    await lists.create('receive', 'allow', { entry })
+    expect(await modes()).toEqual(['allowlist', 'open'])
+    await lists.delete('receive', 'allow', entry)
+    expect([await everyRule(context, entry), await modes()]).toEqual([[], ['open', 'open']])
   },
 }

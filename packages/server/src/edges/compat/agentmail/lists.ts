@@ -1,8 +1,10 @@
-// Allow and block lists of an inbox, which are the mail rules of its agent. A list of allowed entries puts the agent into the mode `allowlist`.
+// Allow and block lists of an inbox, which are the mail rules of its agent, and of the account, which are those of every agent. A list of
+// allowed entries sets the mode `allowlist`.
 import { getCaller } from '@callsign/contract/accounts'
 import { updateIdentity } from '@callsign/contract/identities'
-import { createMailRule, deleteMailRule, listMailRules, type MailRule } from '@callsign/contract/mail-rules'
+import { createMailRule, deleteMailRule, everyAgent, listMailRules, type MailRule } from '@callsign/contract/mail-rules'
 import type { ReplyOf } from '@callsign/contract/operation'
+import { updateOrganization } from '@callsign/contract/organization'
 import type { Static } from 'typebox'
 import { ApiError } from '../../../core/errors.ts'
 import { mailboxOf } from './inboxes.ts'
@@ -25,8 +27,8 @@ import {
 
 type Rule = Static<typeof MailRule>
 
-/** The list that a path names, and the agent that has it. */
-type List = { handle: string; inboxId: string; way: 'inbound' | 'outbound'; action: 'allow' | 'block'; organizationId: string }
+/** The list that a path names, and the agent that has it. Every agent has that of the account. */
+type List = { handle: string; inboxId: string | undefined; way: 'inbound' | 'outbound'; action: 'allow' | 'block'; organizationId: string }
 
 const directions = { send: 'outbound', receive: 'inbound' } as const
 
@@ -35,16 +37,17 @@ async function listIn(request: AgentMailRequest): Promise<List> {
   if (direction === 'reply') throw notOffered('A list for replies')
   if (!(direction in directions) || (action !== 'allow' && action !== 'block'))
     throw wrongValue('The direction is `send`, `receive` or `reply`, and the type is `allow` or `block`.')
-  const [{ agent_handle, email_address }, { organization_id }] = await Promise.all([mailboxOf(request), request.call(getCaller)])
+  const isOfAccount = request.params.inbox_id === undefined
+  const [mailbox, { organization_id }] = await Promise.all([isOfAccount ? undefined : mailboxOf(request), request.call(getCaller)])
   const way = directions[direction as keyof typeof directions]
-  return { handle: agent_handle, inboxId: email_address, way, action, organizationId: organization_id }
+  return { handle: mailbox?.agent_handle ?? everyAgent, inboxId: mailbox?.email_address, way, action, organizationId: organization_id }
 }
 
 const toEntry = (rule: Rule, { inboxId, way, organizationId }: List) => ({
   entry: rule.entry,
   organization_id: organizationId,
   pod_id: podId,
-  inbox_id: inboxId,
+  ...(inboxId !== undefined && { inbox_id: inboxId }),
   ...(rule.reason !== null && { reason: rule.reason }),
   direction: way === 'inbound' ? 'receive' : 'send',
   list_type: rule.action,
@@ -77,8 +80,11 @@ async function find(request: AgentMailRequest, list: List): Promise<Rule> {
   return rules[0]
 }
 
-const setMode = (request: AgentMailRequest, { handle, way }: List, mode: 'open' | 'allowlist') =>
-  request.call(updateIdentity, { params: { handle }, body: way === 'inbound' ? { inbound_mode: mode } : { outbound_mode: mode } })
+async function setMode(request: AgentMailRequest, { handle, way }: List, mode: 'open' | 'allowlist'): Promise<void> {
+  const body = way === 'inbound' ? { inbound_mode: mode } : { outbound_mode: mode }
+  if (handle === everyAgent) await request.call(updateOrganization, { body })
+  else await request.call(updateIdentity, { params: { handle }, body })
+}
 
 async function create(request: AgentMailRequest) {
   const list = await listIn(request)
@@ -109,31 +115,35 @@ async function remove(request: AgentMailRequest): Promise<void> {
   if (list.action === 'allow' && (await readRules(request, list, 1, {})).rules.length === 0) await setMode(request, list, 'open')
 }
 
-const path = '/inboxes/:inbox_id/lists/:direction/:type'
-
-export const listRoutes: AgentMailRoute[] = [
-  {
-    method: 'GET',
-    path,
-    async run(request) {
-      const [page, list] = [pageOf(request), await listIn(request)]
-      const { rules, next } = await readRules(request, list, page.limit, page)
-      return listOf(
-        'entries',
-        rules.map((rule) => toEntry(rule, list)),
-        page.limit,
-        next,
-      )
+export const listRoutes: AgentMailRoute[] = ['', '/inboxes/:inbox_id'].flatMap((scope): AgentMailRoute[] => {
+  const isInPod = scope === ''
+  const path = `${scope}/lists/:direction/:type`
+  return [
+    {
+      method: 'GET',
+      path,
+      isInPod,
+      async run(request) {
+        const [page, list] = [pageOf(request), await listIn(request)]
+        const { rules, next } = await readRules(request, list, page.limit, page)
+        return listOf(
+          'entries',
+          rules.map((rule) => toEntry(rule, list)),
+          page.limit,
+          next,
+        )
+      },
     },
-  },
-  { method: 'POST', path, run: create },
-  {
-    method: 'GET',
-    path: `${path}/:entry`,
-    async run(request) {
-      const list = await listIn(request)
-      return toEntry(await find(request, list), list)
+    { method: 'POST', path, isInPod, run: create },
+    {
+      method: 'GET',
+      path: `${path}/:entry`,
+      isInPod,
+      async run(request) {
+        const list = await listIn(request)
+        return toEntry(await find(request, list), list)
+      },
     },
-  },
-  { method: 'DELETE', path: `${path}/:entry`, run: remove },
-]
+    { method: 'DELETE', path: `${path}/:entry`, isInPod, run: remove },
+  ]
+})

@@ -211,7 +211,9 @@ const toOwner = (row: OwnerRow): MailboxOwner => ({
 })
 
 const ownerColumns = `b.id AS mailbox_id, b.organization_id, b.identity_id, i.agent_handle, i.display_name, b.address,
-  coalesce(d.holds_name, true) AS is_reachable, i.draft_approval, i.inbound_mode, i.outbound_mode,
+  coalesce(d.holds_name, true) AS is_reachable, i.draft_approval,
+  CASE WHEN o.inbound_mode = 'allowlist' THEN o.inbound_mode ELSE i.inbound_mode END AS inbound_mode,
+  CASE WHEN o.outbound_mode = 'allowlist' THEN o.outbound_mode ELSE i.outbound_mode END AS outbound_mode,
   i.sending_limits AS identity_limits, i.outbound_guard, i.outbound_guard_patterns, i.wake_events, i.wake_window_seconds,
   o.key_sending_limits AS key_limits, o.sending_limits AS organization_limits, o.paused_at IS NOT NULL AS is_paused,
   i.storage_quota_bytes IS NOT NULL OR o.storage_quota_bytes IS NOT NULL AS has_quota`

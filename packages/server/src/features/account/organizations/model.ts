@@ -7,6 +7,7 @@ export type AuditAction =
   | 'organization.paused'
   | 'organization.resumed'
   | 'organization.limits_changed'
+  | 'organization.modes_changed'
   | 'organization.storage_changed'
   | 'retention.applied'
   | 'session.started'

@@ -51,6 +51,8 @@ export function createOrganizationSettings({ db, accounts, hastenJobs, defaults,
       key_sending_limits: effectiveLimits(row.key_sending_limits, defaults.key),
       storage_quota_bytes: effectiveQuota(row.storage_quota_bytes, storageQuotaMax),
       retention: { messages_days: null, attachments_days: null, events_days: null, requests_days: null, ...row.retention },
+      inbound_mode: row.inbound_mode,
+      outbound_mode: row.outbound_mode,
       created_at: row.created_at.toISOString(),
     }
   }
@@ -60,13 +62,18 @@ export function createOrganizationSettings({ db, accounts, hastenJobs, defaults,
 
     async updateOrganization(call, body) {
       const { organizationId } = call.caller
-      const { storage_quota_bytes, retention, ...limits } = body
+      const { storage_quota_bytes, retention, inbound_mode, outbound_mode, ...limits } = body
+      const modes = { ...(inbound_mode && { inbound_mode }), ...(outbound_mode && { outbound_mode }) }
       if (storageQuotaMax !== null && (storage_quota_bytes ?? 0) > storageQuotaMax)
         throw invalid('/storage_quota_bytes', `storage_quota_bytes must be at most ${storageQuotaMax}, the quota of this server`)
       await call.transact(async (tx) => {
         if (Object.keys(limits).length > 0) {
           await store.changeLimits(tx, organizationId, limits.sending_limits ?? {}, limits.key_sending_limits ?? {})
           await accounts.audit(tx, organizationId, actorOf(call), 'organization.limits_changed', organizationId, limits)
+        }
+        if (inbound_mode || outbound_mode) {
+          await store.changeModes(tx, organizationId, inbound_mode ?? null, outbound_mode ?? null)
+          await accounts.audit(tx, organizationId, actorOf(call), 'organization.modes_changed', organizationId, modes)
         }
         if (storage_quota_bytes === undefined && retention === undefined) return
         await store.changeStorage(tx, organizationId, storage_quota_bytes, retention ?? {})

@@ -81,6 +81,8 @@ export type OrganizationRow = {
   pause_reason: string | null
   sending_limits: LimitSettings
   key_sending_limits: LimitSettings
+  inbound_mode: 'open' | 'allowlist'
+  outbound_mode: 'open' | 'allowlist'
   storage_quota_bytes: number | null
   retention: Partial<OrganizationRetention>
   created_at: Date
@@ -89,7 +91,8 @@ export type OrganizationRow = {
 export async function findOrganization(sql: Sql, id: string): Promise<OrganizationRow | null> {
   const { rows } = await sql.query<OrganizationRow>({
     name: 'find-organization',
-    text: `SELECT id, name, paused_at, pause_reason, sending_limits, key_sending_limits, storage_quota_bytes::float8, retention, created_at
+    text: `SELECT id, name, paused_at, pause_reason, sending_limits, key_sending_limits, storage_quota_bytes::float8, retention, inbound_mode, outbound_mode,
+        created_at
       FROM organizations WHERE id = $1`,
     values: [id],
   })
@@ -143,4 +146,12 @@ export async function lockPause(tx: Tx, id: string): Promise<boolean> {
     values: [id],
   })
   return rows[0]?.is_paused === true
+}
+
+/** Changes the modes of every agent. Null leaves one unchanged. */
+export async function changeModes(sql: Sql, organizationId: string, inbound: string | null, outbound: string | null): Promise<void> {
+  await sql.query({
+    text: 'UPDATE organizations SET inbound_mode = coalesce($2, inbound_mode), outbound_mode = coalesce($3, outbound_mode) WHERE id = $1',
+    values: [organizationId, inbound, outbound],
+  })
 }

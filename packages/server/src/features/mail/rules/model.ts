@@ -11,7 +11,8 @@ export type RuleStatus = 'active' | 'paused'
 export type MailRuleRow = {
   id: string
   organization_id: string
-  identity_id: string
+  /** Null for a rule of every agent of the organization. */
+  identity_id: string | null
   direction: RuleDirection
   action: RuleAction
   entry: string
@@ -25,7 +26,7 @@ export type MailRuleRow = {
 /** The decision on a message and its basis, stored with the message. */
 export type Guardrail = Static<typeof GuardrailSchema>
 
-/** The most rules per identity. */
+/** The most rules per identity, and of every agent. */
 export const rulesMax = 10_000
 
 /**
@@ -48,7 +49,7 @@ export function readEntry(text: string): string {
   return key
 }
 
-export const toMailRule = (row: MailRuleRow, handle: string): Static<typeof MailRule> => ({
+export const toMailRule = (row: MailRuleRow, handle: string | null): Static<typeof MailRule> => ({
   id: row.id,
   agent_handle: handle,
   direction: row.direction,

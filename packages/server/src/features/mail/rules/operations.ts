@@ -1,5 +1,6 @@
 // Operations on mail rules, and their decisions on inbound and outbound mail.
 import type * as contract from '@callsign/contract/mail-rules'
+import { everyAgent } from '@callsign/contract/mail-rules'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { addressKey, domainKey } from '@callsign/mail/mail-address'
 import type { Caller } from '../../../core/caller.ts'
@@ -18,7 +19,7 @@ import * as store from './store.ts'
 
 type RuleReply = ReplyOf<typeof contract.getMailRule>
 
-/** Mail rules of identities, and the decisions on inbound and outbound mail. */
+/** Mail rules of identities and of every agent, and the decisions on inbound and outbound mail. The reference `*` means every agent. */
 export interface MailRules {
   /** `POST /identities/{handle}/mail-rules`. */
   createMailRule(call: Call, reference: string, body: BodyOf<typeof contract.createMailRule>): Promise<RuleReply>
@@ -46,8 +47,8 @@ export interface MailRules {
 /** An inbound message and the owner of its mailbox. */
 export type JudgedArrival = Omit<Arrival, 'mode'> & { owner: MailboxOwner }
 
-/** The active rules of an identity that match the requested addresses. */
-export type FoundRules = (identityId: string) => Rules
+/** The active rules that match the requested addresses: of an identity, and of its organization for entries without one of its own. */
+export type FoundRules = (owner: Pick<MailboxOwner, 'identityId' | 'organizationId'>) => Rules
 
 /** The sender of an outgoing message, its recipients, and the further addresses that it asks to write to, with the field that names each. */
 export type OutgoingRecipients = {
@@ -55,6 +56,9 @@ export type OutgoingRecipients = {
   addressees: { kind: 'to' | 'cc' | 'bcc'; address: string }[]
   replyAddresses: { field: string; address: string }[]
 }
+
+/** The owner of rules. Without an identity it is the organization, whose rules hold for every agent. */
+type RuleOwner = { id: string; identityId: string | null; handle: string | null }
 
 const uniqueIndexes = ['mail_rules_inbound', 'mail_rules_outbound']
 
@@ -64,34 +68,45 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
   const isTaken = (error: unknown) => uniqueIndexes.some((index) => isUniqueViolation(error, index))
 
   /** 409 that names the existing rule. */
-  async function taken(identityId: string, rule: { entry: string; direction: RuleDirection }, id: string | null): Promise<ApiError> {
-    const other = await store.findRuleOfEntry(db, identityId, rule.entry, rule.direction, id)
+  async function taken(ownerId: string, rule: { entry: string; direction: RuleDirection }, id: string | null): Promise<ApiError> {
+    const other = await store.findRuleOfEntry(db, ownerId, rule.entry, rule.direction, id)
     return new ApiError('conflict', `${rule.entry} has a rule for this direction already${other ? `: ${other}` : ''}. Change that one.`)
   }
 
   async function findRules(
     sql: Sql,
     way: 'inbound' | 'outbound',
-    asked: { identityId: string; addresses: string[] }[],
+    asked: { owner: MailboxOwner; addresses: string[] }[],
   ): Promise<FoundRules> {
-    const byIdentity = new Map<string, Map<string, Rule>>(asked.map(({ identityId }) => [identityId, new Map()]))
-    const wanted = asked.flatMap(({ identityId, addresses }) => {
+    const byOwner = new Map<string, Map<string, Rule>>()
+    const wanted = asked.flatMap(({ owner: { identityId, organizationId }, addresses }) => {
       const entries = new Set(addresses.flatMap((address) => candidatesFor(address).map(({ entry }) => entry)))
-      return [...entries].map((entry) => ({ identityId, entry }))
+      return [...entries].flatMap((entry) => [
+        { ownerId: identityId, entry },
+        { ownerId: organizationId, entry },
+      ])
     })
-    if (wanted.length > 0)
-      for (const { identity_id, ...rule } of await store.findRules(sql, way, wanted)) byIdentity.get(identity_id)?.set(rule.entry, rule)
-    return (identityId: string) => byIdentity.get(identityId) ?? new Map<string, Rule>()
+    const found = wanted.length === 0 ? [] : await store.findRules(sql, way, wanted)
+    for (const { owner_id, ...rule } of found)
+      byOwner.set(owner_id, (byOwner.get(owner_id) ?? new Map<string, Rule>()).set(rule.entry, rule))
+    return ({ identityId, organizationId }) => new Map([...(byOwner.get(organizationId) ?? []), ...(byOwner.get(identityId) ?? [])])
+  }
+
+  /** The identity that a reference names, or the organization for `*`. */
+  async function findOwner(caller: Caller, reference: string): Promise<RuleOwner> {
+    if (reference === everyAgent) return { id: caller.organizationId, identityId: null, handle: null }
+    const { id, agent_handle } = await identities.getIdentity(caller, reference)
+    return { id, identityId: id, handle: agent_handle }
   }
 
   return {
     async createMailRule(call, reference, body) {
-      const identity = await identities.getIdentity(call.caller, reference)
+      const owner = await findOwner(call.caller, reference)
       const at = now()
       const row: MailRuleRow = {
         id: newId('mailRule'),
         organization_id: call.caller.organizationId,
-        identity_id: identity.id,
+        identity_id: owner.identityId,
         direction: body.direction,
         action: body.action,
         entry: readEntry(body.entry),
@@ -104,48 +119,48 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       try {
         const create = async (tx: Tx) => {
           if (!(await store.insertMailRule(tx, row, rulesMax)))
-            throw new ApiError('conflict', `An identity has at most ${rulesMax} mail rules. Delete one first.`)
+            throw new ApiError('conflict', `An agent, and the organization, has at most ${rulesMax} mail rules. Delete one first.`)
           const { direction, action, entry } = row
-          const details = { agent_handle: identity.agent_handle, direction, action, entry }
+          const details = { agent_handle: owner.handle, direction, action, entry }
           await accounts.audit(tx, row.organization_id, actorOf(call), 'mail_rule.created', row.id, details)
-          return toMailRule(row, identity.agent_handle)
+          return toMailRule(row, owner.handle)
         }
         const find = async (tx: Tx, clientId: string) => {
           const found = await store.findRuleByClientId(tx, row.organization_id, clientId)
-          if (found && found.identity_id !== identity.id) throw clientIdTaken()
-          return found && toMailRule(found, identity.agent_handle)
+          if (found && found.identity_id !== owner.identityId) throw clientIdTaken()
+          return found && toMailRule(found, owner.handle)
         }
         return await call.transact((tx) =>
           createOnce(tx, { organizationId: row.organization_id, kind: 'mailRule', clientId: row.client_id }, find, create),
         )
       } catch (error) {
-        throw isTaken(error) ? await taken(identity.id, row, null) : error
+        throw isTaken(error) ? await taken(owner.id, row, null) : error
       }
     },
 
     async listMailRules(caller, reference, query) {
       const page = readPage(query, 'mailRule')
-      const identity = await identities.getIdentity(caller, reference)
+      const owner = await findOwner(caller, reference)
       const { direction = null, action = null, status = null, entry } = query
       const key = entry === undefined ? null : entry.includes('@') ? addressKey(entry) : domainKey(entry)
-      const rows = await store.listMailRules(db, identity.id, { direction, action, status, entry: key }, page)
+      const rows = await store.listMailRules(db, owner.id, { direction, action, status, entry: key }, page)
       return toPage(
         rows,
         page.limit,
         (row) => row.id,
-        (row) => toMailRule(row, identity.agent_handle),
+        (row) => toMailRule(row, owner.handle),
       )
     },
 
     async getMailRule(caller, reference, id) {
-      const identity = await identities.getIdentity(caller, reference)
-      const row = await store.findMailRule(db, identity.id, id)
+      const owner = await findOwner(caller, reference)
+      const row = await store.findMailRule(db, owner.id, id)
       if (!row) throw noRule()
-      return toMailRule(row, identity.agent_handle)
+      return toMailRule(row, owner.handle)
     },
 
     async updateMailRule(call, reference, id, body) {
-      const identity = await identities.getIdentity(call.caller, reference)
+      const owner = await findOwner(call.caller, reference)
       const change: store.MailRuleChange = {
         direction: body.direction ?? null,
         action: body.action ?? null,
@@ -157,26 +172,26 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       }
       try {
         return await call.transact(async (tx) => {
-          const row = await store.updateMailRule(tx, identity.id, id, change)
+          const row = await store.updateMailRule(tx, owner.id, id, change)
           if (!row) throw noRule()
           const { direction, action, entry, status } = row
-          const details = { agent_handle: identity.agent_handle, direction, action, entry, status }
+          const details = { agent_handle: owner.handle, direction, action, entry, status }
           await accounts.audit(tx, row.organization_id, actorOf(call), 'mail_rule.updated', id, details)
-          return toMailRule(row, identity.agent_handle)
+          return toMailRule(row, owner.handle)
         })
       } catch (error) {
-        const before = isTaken(error) ? await store.findMailRule(db, identity.id, id) : null
+        const before = isTaken(error) ? await store.findMailRule(db, owner.id, id) : null
         if (!before) throw error
-        throw await taken(identity.id, { entry: change.entry ?? before.entry, direction: change.direction ?? before.direction }, id)
+        throw await taken(owner.id, { entry: change.entry ?? before.entry, direction: change.direction ?? before.direction }, id)
       }
     },
 
     async deleteMailRule(call, reference, id) {
-      const identity = await identities.getIdentity(call.caller, reference)
+      const owner = await findOwner(call.caller, reference)
       return call.transact(async (tx) => {
-        const deleted = await store.deleteMailRule(tx, identity.id, id, now())
+        const deleted = await store.deleteMailRule(tx, owner.id, id, now())
         if (!deleted) throw noRule()
-        const details = { agent_handle: identity.agent_handle, entry: deleted.entry }
+        const details = { agent_handle: owner.handle, entry: deleted.entry }
         if (deleted.isNew) await accounts.audit(tx, call.caller.organizationId, actorOf(call), 'mail_rule.deleted', id, details)
         return { id, deleted: true as const }
       })
@@ -186,18 +201,18 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       findRules(
         sql,
         'inbound',
-        arrivals.map(({ owner, senders }) => ({ identityId: owner.identityId, addresses: senders })),
+        arrivals.map(({ owner, senders }) => ({ owner, addresses: senders })),
       ),
 
     judgeArrivals: (arrivals, rulesOf) =>
-      arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner.identityId))),
+      arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner))),
 
     async judgeOutgoing(sql, messages) {
       const rulesOf = await findRules(
         sql,
         'outbound',
         messages.map(({ owner, addressees, replyAddresses }) => ({
-          identityId: owner.identityId,
+          owner,
           addresses: [...addressees, ...replyAddresses].map(({ address }) => address),
         })),
       )
@@ -206,7 +221,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
           decideOutbound(
             list.map(({ address }) => address),
             owner.outboundMode,
-            rulesOf(owner.identityId),
+            rulesOf(owner),
           )
         const sent = decide(addressees)
         const refusals = [...sent.refusals, ...decide(replyAddresses).refusals]
