@@ -22,7 +22,17 @@ const setUp = (...args: string[]) => runSetup(args, () => {})
 const run = (...args: string[]) => callsignd(args, {}, { cwd: folder })
 
 test('flags make one file for its owner, which the next start reads, and which is not replaced unasked', async () => {
-  const made = await run('setup', '--domain', 'agents.example.com', '--delivery', 'relay', '--relay-url', 'smtp://u:p$1@relay.example:587')
+  const made = await run(
+    'setup',
+    '--domain',
+    'agents.example.com',
+    '--certificates',
+    'proxy',
+    '--delivery',
+    'relay',
+    '--relay-url',
+    'smtp://u:p$1@relay.example:587',
+  )
   expect([made.code, made.stderr]).toEqual([0, ''])
   for (const line of [
     '  agents.example.com.  MX  10 agents.example.com.',
@@ -41,7 +51,7 @@ test('flags make one file for its owner, which the next start reads, and which i
   expect(config.stdout).toContain(`CALLSIGN_DATA_DIR=${join(folder, 'data')}\n`)
   expect(config.stdout).toContain('CALLSIGN_SMTP_RELAY_URL=(set)\n')
 
-  const other = ['--domain', 'other.example.com', '--no-check', '--output', file]
+  const other = ['--domain', 'other.example.com', '--certificates', 'proxy', '--no-check', '--output', file]
   await expect(setUp(...other)).rejects.toThrow(`${file} exists and was not changed: name another file with --output, or give --force`)
   expect(await readFile(file, 'utf8')).toContain('agents.example.com')
   expect(await setUp(...other, '--force')).toBe(0)
@@ -50,12 +60,15 @@ test('flags make one file for its owner, which the next start reads, and which i
 
 test('a file of answers, another output, and the sentence for a wrong or missing answer', async () => {
   const answers = join(folder, 'answers')
-  await writeFile(answers, '# ours\ndomain=agents.example.com\nsubmission=on\nsmtp-port=2525\n')
+  await writeFile(answers, '# ours\ndomain=agents.example.com\nacme-email=ops@example.com\nsubmission=on\nsmtp-port=2525\n')
   const made = await run('setup', '--answers', answers, '--output', 'ours.env', '--no-check')
   expect([made.code, made.stderr]).toEqual([0, ''])
   expect(made.stdout).toContain('npx callsignd --config ours.env dkim')
   expect(await readFile(join(folder, 'ours.env'), 'utf8')).toContain(
     'CALLSIGN_SMTP_PORT=2525\nCALLSIGN_SUBMISSION_PORT=587\nCALLSIGN_SUBMISSIONS_PORT=465\n',
+  )
+  expect(await readFile(join(folder, 'ours.env'), 'utf8')).toContain(
+    'CALLSIGN_HTTPS_PORT=443\nCALLSIGN_ACME_DIRECTORY=letsencrypt\nCALLSIGN_ACME_EMAIL=ops@example.com\n',
   )
   const shown = await run('--config', 'ours.env', 'config')
   expect(shown.stdout).toContain('CALLSIGN_SMTP_PORT=2525\n')
@@ -66,7 +79,10 @@ test('a file of answers, another output, and the sentence for a wrong or missing
   for (const [args, sentence] of [
     [[], '--domain is needed: Domain of the mailboxes'],
     [['--domain', 'Not One'], '--domain must be a lowercase domain name, not "Not One"'],
-    [['--domain', 'a.example', '--delivery', 'pigeon'], '--delivery must be one of: direct, relay, simulator, not "pigeon"'],
+    [
+      ['--domain', 'a.example', '--certificates', 'proxy', '--delivery', 'pigeon'],
+      '--delivery must be one of: direct, relay, simulator, not "pigeon"',
+    ],
     [
       ['--domain', 'a.example', '--certificates', 'files', '--cert-file', '/nowhere'],
       '--cert-file must name a file that exists, not "/nowhere"',
@@ -93,7 +109,7 @@ test.skipIf(!hasScript)(
       await answer('Domain of the mailboxes, such as agents.example.com: ', 'nonsense')
       await terminal.until('The answer must have a dot, as in agents.example.com.')
       terminal.type('agents.example.com\r')
-      await answer('stands in front) [proxy]: ', '')
+      await answer('stands in front) [acme]: ', 'proxy')
       await answer('[https://agents.example.com]: ', 'https://api.example.com')
       await answer('[tunnel.agents.example.com]: ', '')
       await answer('[direct]: ', 'simulator')

@@ -27,6 +27,12 @@ const file = (answer: string) => {
 }
 
 const hasFiles = ({ certificates }: Answers) => certificates === 'files'
+const hasAcme = ({ certificates }: Answers) => certificates === 'acme'
+const hasHttps = (answers: Answers) => hasFiles(answers) || hasAcme(answers)
+
+const emailAddress = (answer: string) => {
+  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(answer)) throw new Error('must be an email address')
+}
 
 export const questions: Question[] = [
   {
@@ -40,9 +46,16 @@ export const questions: Question[] = [
   },
   {
     name: 'certificates',
-    text: 'Certificates: files (you have certificate files), or proxy (a TLS proxy such as Caddy stands in front)',
-    fallback: () => 'proxy',
-    check: oneOf('files', 'proxy'),
+    text: "Certificates: acme (from Let's Encrypt, free), files (you have certificate files), or proxy (a TLS proxy such as Caddy stands in front)",
+    fallback: () => 'acme',
+    check: oneOf('acme', 'files', 'proxy'),
+  },
+  {
+    name: 'acme-email',
+    text: 'Your address, to which the authority writes. You accept its terms by going on',
+    fallback: () => null,
+    check: emailAddress,
+    isAsked: hasAcme,
   },
   { name: 'cert-file', text: 'File with the certificate chain (PEM)', fallback: () => null, check: file, isAsked: hasFiles },
   { name: 'key-file', text: 'File with its private key (PEM)', fallback: () => null, check: file, isAsked: hasFiles },
@@ -67,8 +80,8 @@ export const questions: Question[] = [
     isAsked: ({ delivery }) => delivery === 'relay',
   },
   { name: 'host', text: 'Address to listen on', fallback: () => '0.0.0.0', check: () => {} },
-  { name: 'http-port', text: 'Port for HTTP', fallback: (answers) => (hasFiles(answers) ? '80' : '8080'), check: integer(1, 65535) },
-  { name: 'https-port', text: 'Port for HTTPS', fallback: () => '443', check: integer(1, 65535), isAsked: hasFiles },
+  { name: 'http-port', text: 'Port for HTTP', fallback: (answers) => (hasHttps(answers) ? '80' : '8080'), check: integer(1, 65535) },
+  { name: 'https-port', text: 'Port for HTTPS', fallback: () => '443', check: integer(1, 65535), isAsked: hasHttps },
   { name: 'smtp-port', text: 'Port for incoming mail', fallback: () => '25', check: integer(1, 65535) },
   {
     name: 'submission',
@@ -98,9 +111,15 @@ export function settingsOf(answers: Answers): [string, string][] {
       : []) as [string, string][]),
     ['CALLSIGN_MAIL_TRANSPORT', of('delivery')],
     ...((of('delivery') === 'relay' ? [['CALLSIGN_SMTP_RELAY_URL', of('relay-url')]] : []) as [string, string][]),
+    ...((hasHttps(answers) ? [['CALLSIGN_HTTPS_PORT', of('https-port')]] : []) as [string, string][]),
+    ...((hasAcme(answers)
+      ? [
+          ['CALLSIGN_ACME_DIRECTORY', 'letsencrypt'],
+          ['CALLSIGN_ACME_EMAIL', of('acme-email')],
+        ]
+      : []) as [string, string][]),
     ...((hasFiles(answers)
       ? [
-          ['CALLSIGN_HTTPS_PORT', of('https-port')],
           ['CALLSIGN_HTTPS_TLS_CERT_FILE', resolve(of('cert-file'))],
           ['CALLSIGN_HTTPS_TLS_KEY_FILE', resolve(of('key-file'))],
           ['CALLSIGN_SMTP_TLS_CERT_FILE', resolve(of('cert-file'))],
