@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign } from '../../sdk/src/index.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { generateAuthority, issueCertificate } from '../src/core/certificate.ts'
+import { checkMachine } from '../src/host/doctor-machine.ts'
 import { makeDataDir, startCallsignd } from './harness/callsignd.ts'
 import { createDatabase } from './harness/database.ts'
 import { startOrigin } from './harness/origin.ts'
@@ -210,4 +211,26 @@ test('settings that need one another stop the start', () => {
   expect(() => readConfig({ CALLSIGN_HTTPS_PORT: '443', ...pair })).toThrow('CALLSIGN_HTTPS_PORT needs CALLSIGN_PUBLIC_URL=https://…')
   expect(() => readConfig({ CALLSIGN_HTTP_REDIRECT: 'on' })).toThrow('CALLSIGN_HTTP_REDIRECT needs CALLSIGN_PUBLIC_URL=https://…')
   expect(() => readConfig({ CALLSIGN_HTTPS_TLS_CERT_FILE: '/a' })).toThrow(/go together/)
+})
+
+test('the doctor reads the certificates of all settings', () => {
+  const settings = {
+    CALLSIGN_DATA_DIR: folder,
+    CALLSIGN_HTTPS_TLS_CERT_FILE: files('api').cert,
+    CALLSIGN_HTTPS_TLS_KEY_FILE: files('smtp').key,
+    CALLSIGN_TUNNEL_TLS_CERT_FILE: files('tunnels').cert,
+    CALLSIGN_TUNNEL_TLS_KEY_FILE: files('tunnels').key,
+  }
+  const textsOf = (more: Record<string, string>) =>
+    checkMachine(readConfig({ ...settings, ...more })).map(({ state, text }) => `${state} ${text}`)
+  expect(textsOf({})).toEqual(
+    expect.arrayContaining([
+      'attention The certificate of HTTPS (CALLSIGN_HTTPS_TLS_CERT_FILE) does not match the key in CALLSIGN_HTTPS_TLS_KEY_FILE.',
+      expect.stringMatching(/^ok The certificate of tunnels \(CALLSIGN_TUNNEL_TLS_CERT_FILE\) matches its key/),
+      'note SMTP generates a certificate at each start, which is enough for opportunistic TLS.',
+    ]),
+  )
+  expect(textsOf({ CALLSIGN_ACME_DIRECTORY: 'https://acme.test/directory' })).toContain(
+    'ok Certificates without files come from https://acme.test/directory.',
+  )
 })

@@ -15,7 +15,7 @@ export function checkMachine(config: Config): Finding[] {
     ...checkDataDir(config.dataDir),
     checkDisk(config.dataDir),
     checkKeyring(config.dataDir),
-    ...checkCertificate(config),
+    ...checkCertificates(config),
   ]
 }
 
@@ -70,15 +70,27 @@ function checkKeyring(dataDir: string): Finding {
   return ok('The keyring is readable by its owner only.')
 }
 
-function checkCertificate(config: Config): Finding[] {
-  const { smtpTlsCertFile: certFile, smtpTlsKeyFile: keyFile } = config
-  if (config.smtpPort === null) return []
-  if (!certFile || !keyFile) return [note('SMTP generates a certificate at each start, which is enough for opportunistic TLS.')]
-  const name = 'The certificate of SMTP (CALLSIGN_SMTP_TLS_CERT_FILE)'
+function checkCertificates(config: Config): Finding[] {
+  const { acmeDirectory, smtpPort, smtpTlsCertFile } = config
+  const findings = [
+    ...(smtpPort === null ? [] : checkFiles('SMTP', 'CALLSIGN_SMTP_TLS', smtpTlsCertFile, config.smtpTlsKeyFile)),
+    ...checkFiles('HTTPS', 'CALLSIGN_HTTPS_TLS', config.httpsCertFile, config.httpsKeyFile),
+    ...checkFiles('tunnels', 'CALLSIGN_TUNNEL_TLS', config.tunnelTlsCertFile, config.tunnelTlsKeyFile),
+  ]
+  if (acmeDirectory !== null) findings.push(ok(`Certificates without files come from ${acmeDirectory}.`))
+  else if (smtpPort !== null && !smtpTlsCertFile)
+    findings.push(note('SMTP generates a certificate at each start, which is enough for opportunistic TLS.'))
+  return findings
+}
+
+/** Checks the certificate in the files of two settings. No finding without them. */
+function checkFiles(listener: string, prefix: string, certFile: string | null, keyFile: string | null): Finding[] {
+  if (!certFile || !keyFile) return []
+  const name = `The certificate of ${listener} (${prefix}_CERT_FILE)`
   try {
     const certificate = new X509Certificate(readFileSync(certFile))
     const key = createPrivateKey(readFileSync(keyFile))
-    if (!certificate.checkPrivateKey(key)) return [attention(`${name} does not match the key in CALLSIGN_SMTP_TLS_KEY_FILE.`)]
+    if (!certificate.checkPrivateKey(key)) return [attention(`${name} does not match the key in ${prefix}_KEY_FILE.`)]
     const leftDays = daysUntil(certificate.validToDate, nowMs())
     if (leftDays < 0) return [attention(`${name} expired on ${certificate.validTo}.`)]
     if (certificate.validFromDate.getTime() > nowMs()) return [attention(`${name} is not valid before ${certificate.validFrom}.`)]
