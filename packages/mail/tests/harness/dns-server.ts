@@ -39,7 +39,7 @@ const cnamesMax = 8
 const keyOf = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
 /** Starts on a free port with these zones. Names are case-insensitive. A name above an existing one exists too. */
-export async function startDnsServer(zones: Record<string, Records> = {}): Promise<DnsServer> {
+export async function startDnsServer(zones: Record<string, Records> = {}, host = '127.0.0.1'): Promise<DnsServer> {
   const names = new Map(Object.entries(zones).map(([name, records]) => [keyOf(name), records]))
   const failures = new Map<string, Failure>()
   const asked: string[] = []
@@ -112,10 +112,10 @@ export async function startDnsServer(zones: Record<string, Records> = {}): Promi
   async function bindBoth() {
     for (let attempt = 0; ; attempt++) {
       const socket = createSocket('udp4')
-      socket.bind(0, '127.0.0.1')
+      socket.bind(0, host)
       await once(socket, 'listening')
       const { port } = socket.address() as AddressInfo
-      tcp.listen(port, '127.0.0.1')
+      tcp.listen(port, host)
       try {
         await once(tcp, 'listening')
         return { udp: socket, port }
@@ -128,7 +128,7 @@ export async function startDnsServer(zones: Record<string, Records> = {}): Promi
 
   return {
     port,
-    address: `127.0.0.1:${port}`,
+    address: `${host}:${port}`,
     set: (name, records) => void names.set(keyOf(name), records),
     remove: (name) => void names.delete(keyOf(name)),
     fail(name, failure, type) {
