@@ -22,7 +22,7 @@ test.each([
   ['482913 is your code\nFA+9qCX9VSu', '482913 is your code\n'],
   ['482913 is your code FA+9qCX9VSu', '482913 is your code\n'],
   ['FA+9qCX9VSu\n482913', '\n\n482913'],
-  // A word of eleven letters is not a hash.
+  // A word of eleven characters is not a hash.
   ['482913 is your\nsubscribing', '482913 is your\nsubscribing'],
   ['482913 is your\nSUBSCRIBING', '482913 is your\nSUBSCRIBING'],
   ['482913\nFA+9qCX9VS', '482913\nFA+9qCX9VS'],
