@@ -1,7 +1,8 @@
 // Requests to the API as a client makes them. It knows if a request was sent and if its answer arrived.
 import { Agent, request } from 'node:http'
 
-export type ApiAnswer = { status: number; isReplayed: boolean; body: Buffer }
+/** `canRetry` is false for a 503 without Retry-After. */
+export type ApiAnswer = { status: number; isReplayed: boolean; canRetry: boolean; body: Buffer }
 
 /** The answer did not arrive. `wasSent` is false when the server cannot have seen the request. */
 export class Unanswered extends Error {
@@ -65,8 +66,15 @@ export function createApiClient(port: number) {
         response.once('close', () => fail(new Error('the answer broke off')))
         response.once('end', () => {
           if (!response.complete) return
+          const status = response.statusCode ?? 0
+          // A reverse proxy answers 503 before it has passed a request on, and 502 or 504 afterwards.
+          if (status >= 502 && response.headers['x-request-id'] === undefined) {
+            wasSent = status !== 503
+            return fail(new Error(`the proxy answered ${status}`))
+          }
           resolve({
-            status: response.statusCode ?? 0,
+            status,
+            canRetry: status !== 503 || response.headers['retry-after'] !== undefined,
             isReplayed: response.headers['idempotent-replayed'] === 'true',
             body: Buffer.concat(chunks),
           })

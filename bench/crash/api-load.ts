@@ -51,6 +51,7 @@ async function drive({ ledger }: Load, client: ApiClient, { send, path, body }: 
       })
       ledger.countReply(`api ${answer.status}${answer.isReplayed ? ' replayed' : ''}`)
       if (accept(send, answer)) return
+      if (!answer.canRetry) ledger.report(`API answered ${send.marker} with 503 without Retry-After`)
       // On 503 the database was unavailable, and the effect may have happened. On 409 the previous request is still running.
       if (answer.status !== 503 && answer.status !== 409) {
         send.state = 'refused'

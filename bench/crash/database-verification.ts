@@ -1,10 +1,8 @@
 // Checks in the database itself events, jobs, orphaned rows and the blobs that rows name, because the API does not show them.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createLog } from '../../packages/server/src/core/log.ts'
 import { createDiskBlobs } from '../../packages/server/src/edges/blobs/disk.ts'
 import { connect } from '../../packages/server/src/edges/postgres/connect.ts'
-import type { Connection } from '../../packages/server/src/edges/postgres/servers.ts'
+import type { Target } from '../../packages/server/src/edges/postgres/servers.ts'
 import type { Ledger } from './ledger.ts'
 
 /** Each statement finds rows that must not be there. */
@@ -48,9 +46,8 @@ const invariants: Record<string, string> = {
 const rowsShown = 5
 
 /** Reports every broken invariant in the ledger. Resolves with how many blobs rows name, and how many files no row names. */
-export async function verifyDatabase(dataDir: string, ledger: Ledger): Promise<{ blobs: number; orphanBlobs: number }> {
-  const { connection } = JSON.parse(readFileSync(join(dataDir, 'running.json'), 'utf8')) as { connection: Connection }
-  const database = connect(connection, { poolSize: 1, log: createLog('warn') })
+export async function verifyDatabase(target: Target, blobsDir: string, ledger: Ledger): Promise<{ blobs: number; orphanBlobs: number }> {
+  const database = connect(target, { poolSize: 1, log: createLog('warn') })
   try {
     for (const [name, text] of Object.entries(invariants)) {
       const { rows } = await database.query({ text })
@@ -60,15 +57,15 @@ export async function verifyDatabase(dataDir: string, ledger: Ledger): Promise<{
       text: `SELECT blob_key AS key, size_bytes AS size FROM raw_messages WHERE blob_key IS NOT NULL
         UNION ALL SELECT blob_key, size_bytes FROM attachments WHERE blob_key IS NOT NULL`,
     })
-    return { blobs: named.length, orphanBlobs: await checkBlobs(dataDir, named, ledger) }
+    return { blobs: named.length, orphanBlobs: await checkBlobs(blobsDir, named, ledger) }
   } finally {
     await database.close()
   }
 }
 
 /** Every blob that a row names is whole. Files without a row are left by unfinished requests, and the server sweeps them after a day. */
-async function checkBlobs(dataDir: string, named: { key: string; size: number }[], ledger: Ledger): Promise<number> {
-  const blobs = createDiskBlobs(join(dataDir, 'blobs'))
+async function checkBlobs(blobsDir: string, named: { key: string; size: number }[], ledger: Ledger): Promise<number> {
+  const blobs = createDiskBlobs(blobsDir)
   for (const { key, size } of named) {
     const bytes = await blobs.get(key).catch(() => null)
     if (bytes?.length !== size) ledger.report(`blob ${key} has ${bytes?.length ?? 'no'} bytes, not ${size}`)

@@ -8,6 +8,8 @@ const retryMs = 50
 const pauseMsMax = 40
 const answerMsMax = 150_000
 const scheduleMsMax = 1_500
+/** Share of drafts that wait for approval first. Their send approves them. */
+const approvalShare = 0.4
 
 type Request = { method: 'GET' | 'POST' | 'PATCH'; path: string; body?: unknown; idempotencyKey?: string | null; send?: Send }
 /** An answer. `isAgain` is true when an earlier request went unanswered and may have had its effect. */
@@ -79,6 +81,10 @@ async function writeAndSend(load: Load, client: ApiClient, marker: string): Prom
     send.state = 'refused'
     return ledger.report(`the change of draft ${marker} was answered ${describe(changed)}`)
   }
+  if (!isScheduled && random.isHit(approvalShare)) {
+    const asked = await ask(load, client, { method: 'POST', path: `${drafts}/${id}/request-approval` })
+    if (asked?.status !== 200) ledger.report(`the request for approval of ${marker} was answered ${describe(asked)}`)
+  }
   if (isScheduled && !isLate) await waitUntilGone(load, client, send, `${drafts}/${id}`)
   // The time is refused as late, and an earlier request went unanswered. That request may have set the time, so the draft may be sent before this
   // request.
@@ -136,6 +142,7 @@ async function ask({ ledger, from }: Load, client: ApiClient, { send, ...request
     try {
       const answer = await client.call({ ...request, apiKey: from.apiKey, onSent })
       ledger.countReply(`draft ${request.method} ${answer.status}${answer.isReplayed ? ' replayed' : ''}`)
+      if (!answer.canRetry) ledger.report(`${request.method} ${request.path} was answered 503 without Retry-After`)
       // On 503 the database was unavailable, and the effect may have happened.
       if (answer.status !== 503 && codeOf(answer) !== 'idempotency_in_progress') return { ...answer, isAgain }
       isAgain = true

@@ -1,23 +1,19 @@
 // Runs one crash test. It loads a real server, kills it at random moments, and checks every promise at the end.
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { generateKey } from '../../packages/server/src/features/account/keys/model.ts'
-import { type ApiClient, createApiClient } from './api-client.ts'
-import { runApiClient } from './api-load.ts'
+import { createApiClient } from './api-client.ts'
 import { verifyDatabase } from './database-verification.ts'
-import { runDraftClient } from './draft-load.ts'
-import { createLedger, type InFlight, type Ledger, type Mailbox } from './ledger.ts'
+import { createLedger, type InFlight, type Ledger } from './ledger.ts'
 import { createRandom, type Random } from './random.ts'
 import { startRelaySink } from './relay-sink.ts'
 import { createServerProcess, type ServerProcess } from './server-process.ts'
-import { runSmtpClient } from './smtp-load.ts'
 import { type Verified, verify } from './verification.ts'
+import { type ClientCounts, makeMailboxes, startClients, summary, waitForProgress, waitUntilDelivered } from './world.ts'
 
-export type CrashOptions = {
+export type CrashOptions = ClientCounts & {
   kills: number
   seed: number
-  apiClients: number
-  draftClients: number
-  smtpClients: number
   /** Messages of each size class whose bytes are downloaded and compared. */
   samples: number
   /** Time limit of the whole run, without cleanup. */
@@ -49,8 +45,6 @@ export type CrashReport = {
 /** Share of kills that must interrupt in-flight work for the run to be valid. */
 export const inFlightShareMin = 0.8
 
-const drainMsMax = 60_000
-const progressMsMax = 40_000
 /** Time for bytes that a killed server had written to arrive at the relay. */
 const wireMs = 50
 /** The supervisor gives up a PostgreSQL that dies again and again. A start of the server resets the count. */
@@ -86,38 +80,26 @@ async function run(options: CrashOptions, harness: Harness): Promise<CrashReport
   const { ledger, random, server, limit } = harness
   const firstStartMs = await server.start()
   const client = createApiClient(server.httpPort)
-  const mailboxes = await makeMailboxes(server, client)
+  const mailboxes = await makeMailboxes(client, server)
   options.say(
     `seed ${options.seed}: server ready in ${firstStartMs.toFixed(0)} ms, ${mailboxes.length} mailboxes, data in ${server.dataDir}`,
   )
 
   let isStopping = false
   const load = { mailboxes, ledger, isStopping: () => isStopping || limit.aborted }
-  const clients = Promise.all([
-    ...Array.from({ length: options.apiClients }, (_, index) => {
-      const from = mailboxes[index % mailboxes.length] as Mailbox
-      return runApiClient({ ...load, name: `a${index}`, port: server.httpPort, from, random: createRandom(options.seed + 100 + index) })
-    }),
-    ...Array.from({ length: options.draftClients }, (_, index) => {
-      const from = mailboxes[index % mailboxes.length] as Mailbox
-      return runDraftClient({ ...load, name: `d${index}`, port: server.httpPort, from, random: createRandom(options.seed + 500 + index) })
-    }),
-    ...Array.from({ length: options.smtpClients }, (_, index) =>
-      runSmtpClient({ ...load, name: `s${index}`, port: server.smtpPort, random: createRandom(options.seed + 1000 + index) }),
-    ),
-  ])
+  const clients = startClients(options, { ...load, seed: options.seed, httpPorts: [server.httpPort], smtpPorts: [server.smtpPort] })
   // A client that fails ends the run where it is waited for, below.
   clients.catch(() => {})
 
   const kills: Kill[] = []
   while (kills.length < options.kills && !limit.aborted) kills.push(...(await killOnce(options, harness, kills)))
-  await waitForProgress(harness)
+  await waitForProgress(ledger, limit)
   isStopping = true
   await clients
   const drainMs = await waitUntilDelivered(client, mailboxes, ledger)
   const verified = {
     ...(await verify({ client, mailboxes, ledger, random, samples: options.samples })),
-    ...(await verifyDatabase(server.dataDir, ledger)),
+    ...(await verifyDatabase(server.connection(), join(server.dataDir, 'blobs'), ledger)),
   }
   client.close()
   checkInFlight(kills, ledger)
@@ -133,36 +115,10 @@ async function run(options: CrashOptions, harness: Harness): Promise<CrashReport
   }
 }
 
-/** Two organizations with three agents and two. */
-async function makeMailboxes(server: ServerProcess, client: ApiClient): Promise<Mailbox[]> {
-  const made = await server.runCommand(['organizations', 'create', '--name', 'Second organization'])
-  const secondKey = /svc_live_\S+/.exec(made)?.[0]
-  if (!secondKey) throw new Error(`no key in: ${made}`)
-  const agents = [
-    ['ada', server.bootstrapKey],
-    ['bea', secondKey],
-    ['cleo', server.bootstrapKey],
-    ['dora', secondKey],
-    ['elin', server.bootstrapKey],
-  ] as const
-  const mailboxes: Mailbox[] = []
-  for (const [handle, apiKey] of agents) {
-    const answer = await client.call({
-      method: 'POST',
-      path: '/api/v1/identities',
-      apiKey,
-      body: { agent_handle: handle, display_name: `Agent ${handle}` },
-    })
-    if (answer.status !== 201) throw new Error(`the identity ${handle} was answered ${answer.status}: ${answer.body}`)
-    mailboxes.push({ handle, apiKey, address: (JSON.parse(answer.body.toString()) as { mailbox_address: string }).mailbox_address })
-  }
-  return mailboxes
-}
-
 /** Waits until the load progresses, kills at a random moment, and restarts the server. Sometimes kills it again while it starts. */
 async function killOnce(options: CrashOptions, harness: Harness, before: Kill[]): Promise<Kill[]> {
-  const { ledger, random, server } = harness
-  await waitForProgress(harness)
+  const { ledger, random, server, limit } = harness
+  await waitForProgress(ledger, limit)
   await delay(random.whole(20, 700))
   const isLast = before.length + 1 >= options.kills
   // At the end the server must recover by its own retries, so it is not restarted.
@@ -211,36 +167,6 @@ function pickVictim(random: Random, before: Kill[]): Victim {
   return isEnough || random.isHit(0.4) ? 'both' : 'postgres'
 }
 
-/** Resolves when both kinds of clients got new good answers. The server works again, and a kill has work to interrupt. */
-async function waitForProgress({ ledger, limit }: Harness): Promise<void> {
-  const before = ledger.acceptedCount()
-  const startedMs = performance.now()
-  while (ledger.acceptedCount() < before + 5 && !limit.aborted) {
-    if (performance.now() - startedMs > progressMsMax) throw new Error(`no progress within ${progressMsMax} ms`)
-    await delay(5)
-  }
-}
-
-/** Waits until the queue is empty. Reports the messages that are still queued after a minute. */
-async function waitUntilDelivered(client: ApiClient, mailboxes: Mailbox[], ledger: Ledger): Promise<number> {
-  const startedMs = performance.now()
-  for (const mailbox of mailboxes) {
-    for (;;) {
-      const path = `/api/v1/mailboxes/${mailbox.address}/messages?status=queued&limit=100`
-      const { data } = await client.get<{ data: { id: string; created_at: string }[] }>(path, mailbox.apiKey)
-      if (data.length === 0) break
-      if (performance.now() - startedMs > drainMsMax) {
-        ledger.report(
-          `${mailbox.address} still has ${data.length} queued messages ${drainMsMax} ms after the last kill, such as ${JSON.stringify(data[0]?.id)}`,
-        )
-        break
-      }
-      await delay(100)
-    }
-  }
-  return performance.now() - startedMs
-}
-
 /** True when requests, SMTP messages or relay deliveries were sent and unanswered. Work that only waits in the queue does not count. */
 export const hadWork = ({ inFlight }: Kill): boolean => inFlight.requests + inFlight.transactions + inFlight.relayTransactions > 0
 
@@ -249,24 +175,4 @@ function checkInFlight(kills: Kill[], ledger: Ledger): void {
   const share = counted.filter(hadWork).length / counted.length
   if (share < inFlightShareMin)
     ledger.report(`only ${(share * 100).toFixed(0)} % of the kills met work under way: the run proves too little`)
-}
-
-function summary(ledger: Ledger) {
-  const sends = [...ledger.sends.values()]
-  const deliveries = [...ledger.deliveries.values()]
-  return {
-    replies: Object.fromEntries([...ledger.replies].sort()),
-    accepted: {
-      api: sends.filter((send) => send.state === 'accepted' && send.draftId === null).length,
-      drafts: sends.filter((send) => send.state === 'accepted' && send.draftId !== null).length,
-      smtp: deliveries.filter((delivery) => delivery.state === 'accepted').length,
-    },
-    retried: {
-      api: sends.filter((send) => send.attempts > 1).length,
-      smtp: deliveries.filter((delivery) => delivery.attempts > 1).length,
-      replayed: sends.filter((send) => send.isReplayed).length,
-    },
-    problems: ledger.problems,
-    problemCount: ledger.problemCount(),
-  }
 }

@@ -1,10 +1,11 @@
 // The server under test as a child process. It is started, killed and restarted on the same ports and the same data.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Connection } from '../../packages/server/src/edges/postgres/servers.ts'
 import { findFreePort } from '../../packages/server/tests/harness/peer-process.ts'
 import { findPostgres, processesOf, strayPostgres } from './processes.ts'
 
@@ -105,6 +106,10 @@ export async function createServerProcess(options: { relayPort: number; bootstra
       return ms
     },
 
+    /** Resolves when the last started process ends, with its signal or exit code. */
+    ended: () => exited,
+    signal: (name: NodeJS.Signals) => void child?.kill(name),
+
     /** Kills the server alone, with its PostgreSQL, or its PostgreSQL alone. Resolves when the server has ended, if it was the victim. */
     async kill(victim: 'server' | 'postgres' | 'both'): Promise<void> {
       if (victim !== 'server') {
@@ -131,6 +136,9 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     },
 
     postgresPid: requirePostgres,
+
+    /** The address of the embedded database. */
+    connection: () => (JSON.parse(readFileSync(join(dataDir, 'running.json'), 'utf8')) as { connection: Connection }).connection,
 
     /** PostgreSQL processes that do not belong to the running server's PostgreSQL, after they had time to exit. Empty in a correct run. */
     async findStrays(): Promise<string[]> {

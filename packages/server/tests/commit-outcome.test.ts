@@ -7,10 +7,11 @@ import { startHarness } from './harness/start.ts'
 async function startBehindSwitch() {
   const database = await createDatabase()
   onTestFinished(database.drop)
-  const [, user, name, host, port] = /^postgres:\/\/([^@]*)@\/([^?]*)\?host=([^&]*)&port=(\d+)$/.exec(database.url) ?? []
-  const address = await startDatabaseSwitch({ host: decodeURIComponent(host as string), port: Number(port) })
+  // A URL of a socket has no host before its path.
+  const { username: user, hostname, pathname: name, port, searchParams } = new URL(database.url.replace('@/', '@socket/'))
+  const address = await startDatabaseSwitch({ host: searchParams.get('host') ?? hostname, port: Number(searchParams.get('port') ?? port) })
   onTestFinished(address.stop)
-  const harness = await startHarness({ CALLSIGN_DATABASE_URL: `postgres://${user}@127.0.0.1:${address.port}/${name}` })
+  const harness = await startHarness({ CALLSIGN_DATABASE_URL: `postgres://${user}@127.0.0.1:${address.port}${name}` })
   onTestFinished(() => harness.stop())
   await harness.expectApi(201, 'POST', '/identities', { body: { agent_handle: 'anna' } })
   return { harness, address }

@@ -34,8 +34,11 @@ export type Want = { kind: string; limit: number; leaseMs: number }
 
 /** The job table as the worker uses it. */
 export interface JobQueue {
-  /** Claims due jobs, oldest first, in one statement. Never claims a job with another worker's lease. */
-  claim(wants: Want[]): Promise<ClaimedJob[]>
+  /**
+   * Claims due jobs, oldest first, in one statement. Never claims a job with another worker's lease. `leavesExpired` also leaves those whose
+   * lease has run out.
+   */
+  claim(wants: Want[], leavesExpired?: boolean): Promise<ClaimedJob[]>
   /** Ends a claimed job. Throws LeaseLost when its lease was lost. Jobs ended in the same iteration of a transaction share a statement. */
   finish(tx: Tx, job: ClaimedJob, end: JobEnd): Promise<void>
   /** Restarts the lease of a running job. Does nothing when the lease was lost. */

@@ -15,7 +15,11 @@ export type DatabaseSwitch = {
   stop: () => Promise<void>
 }
 
-/** Starts it in front of a server's socket. */
+/** The socket in a directory, or a TCP address. */
+const optionsOf = ({ host, port }: { host: string; port: number }) =>
+  host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
+
+/** Starts it in front of a server. */
 export async function startDatabaseSwitch(server: { host: string; port: number }): Promise<DatabaseSwitch> {
   let target = server
   let isFrozen = false
@@ -30,7 +34,7 @@ export async function startDatabaseSwitch(server: { host: string; port: number }
   const listener = createServer((client) => {
     keep(client)
     if (isFrozen) return
-    const upstream = keep(connect({ path: `${target.host}/.s.PGSQL.${target.port}` }))
+    const upstream = keep(connect(optionsOf(target)))
     client.pipe(upstream).pipe(client)
     let isMeant = false
     client.on('data', (chunk) => {

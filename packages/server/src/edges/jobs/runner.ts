@@ -1,4 +1,5 @@
 // Runs jobs. Claims due jobs of the kinds with free capacity, passes each to its handler, and retries failed ones.
+import { nowMs } from '../../core/clock.ts'
 import type { ClaimedJob, JobHandler, JobQueue, LocalWorker, Want } from '../../core/job.ts'
 import { LeaseLost } from '../../core/job.ts'
 import type { Log } from '../../core/log.ts'
@@ -19,6 +20,9 @@ const pollMs = 1_000
 const pauseMsMin = 25
 /** Pause after a claim or a job that failed because the database was unavailable. */
 const databasePauseMs = 1_000
+const gracePauseMs = 200
+/** After an outage, a worker whose lease ran out meanwhile still records what it has done. */
+const expiredGraceMs = 5_000
 const retryMs = 1_000
 const retryMsMax = 300_000
 
@@ -73,6 +77,7 @@ export function createWorker({ queue, handlers, log, onFailure = () => {} }: Wor
     })
 
   const work = async (): Promise<void> => {
+    let leavesExpiredUntilMs = 0
     while (state === 'running') {
       isWoken = false
       const wants: Want[] = []
@@ -85,13 +90,15 @@ export function createWorker({ queue, handlers, log, onFailure = () => {} }: Wor
       let pauseMs = pollMs
       try {
         if (wants.length > 0) {
-          const jobs = await queue.claim(wants)
+          if (!isClaiming) leavesExpiredUntilMs = nowMs() + expiredGraceMs
+          const jobs = await queue.claim(wants, nowMs() < leavesExpiredUntilMs)
           for (const want of wants) kinds.get(want.kind)!.isBacklogged = jobs.filter((job) => job.kind === want.kind).length === want.limit
           for (const job of jobs) take(job)
           const open = wants.filter((want) => !kinds.get(want.kind)!.isBacklogged).map((want) => want.kind)
           // After a non-empty claim there may be more jobs. The worker claims once more before it asks for the next due time, which a busy
           // worker never does.
           if (jobs.length > 0) pauseMs = pauseMsMin
+          else if (nowMs() < leavesExpiredUntilMs) pauseMs = gracePauseMs
           else if (open.length > 0 && !isWoken) pauseMs = Math.max(pauseMsMin, Math.min(pollMs, (await queue.nextDueInMs(open)) ?? pollMs))
         }
         isClaiming = true

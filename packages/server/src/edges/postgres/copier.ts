@@ -34,18 +34,16 @@ export type Copier = Sql & {
   close: () => Promise<void>
 }
 
-// Text formats that do not depend on the session, and no time limit, because a large table may take any time.
-const sessionSettings = [
-  'timezone=UTC',
-  'datestyle=ISO',
-  'intervalstyle=iso_8601',
-  'bytea_output=hex',
-  'extra_float_digits=1',
-  'statement_timeout=0',
-  'idle_in_transaction_session_timeout=0',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ')
+// Text formats that do not depend on the session, and no time limit, because a large table may take any time. Set per transaction, because
+// poolers such as PgBouncer refuse or drop settings of a session.
+const settingsText = `
+  SET LOCAL timezone = 'UTC';
+  SET LOCAL datestyle = 'ISO';
+  SET LOCAL intervalstyle = 'iso_8601';
+  SET LOCAL bytea_output = 'hex';
+  SET LOCAL extra_float_digits = 1;
+  SET LOCAL statement_timeout = 0;
+  SET LOCAL idle_in_transaction_session_timeout = 0`
 
 const tablesText = `
   SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -78,7 +76,7 @@ export async function openCopier(target: Target): Promise<Copier> {
 
   return {
     query,
-    begin: (access) => say(access === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'),
+    begin: (access) => say(`${access === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'};${settingsText}`),
     async commit() {
       // PostgreSQL answers ROLLBACK when a statement had failed.
       if ((await client.query('COMMIT')).command !== 'COMMIT') throw new Error('The transaction was rolled back.')
@@ -120,7 +118,6 @@ async function openClient(target: Target): Promise<pg.Client> {
     const client = new pg.Client({
       ...config,
       application_name: 'callsign backup',
-      options: sessionSettings,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
     })

@@ -23,7 +23,7 @@ const claimText = `
   WHERE id = ANY (ARRAY(
     SELECT due.id FROM unnest($1::text[], $2::integer[]) AS want (kind, slots)
     CROSS JOIN LATERAL (
-      SELECT id FROM jobs WHERE jobs.kind = want.kind AND run_at <= now() ORDER BY run_at LIMIT want.slots FOR UPDATE SKIP LOCKED
+      SELECT id FROM jobs WHERE jobs.kind = want.kind AND run_at <= now() AND (lease_token IS NULL OR NOT $5) ORDER BY run_at LIMIT want.slots FOR UPDATE SKIP LOCKED
     ) AS due
   ))
   RETURNING id, organization_id, kind, subject, attempts, lease_token, created_at`
@@ -87,12 +87,18 @@ export function createQueue(database: Database): JobQueue {
   }
 
   return {
-    async claim(wants) {
+    async claim(wants, leavesExpired = false) {
       if (wants.length === 0) return []
       await giveBack()
       // One token per claim is enough, because a job is only claimed again with another one.
       const token = randomUUID()
-      const values = [wants.map((want) => want.kind), wants.map((want) => want.limit), wants.map((want) => want.leaseMs), token]
+      const values = [
+        wants.map((want) => want.kind),
+        wants.map((want) => want.limit),
+        wants.map((want) => want.leaseMs),
+        token,
+        leavesExpired,
+      ]
       try {
         const { rows } = await database.query<JobRow>({ name: 'claim-jobs', text: claimText, values })
         return rows.map(fromRow)

@@ -1,5 +1,6 @@
 // The servers of a connection string, and how a session starts on one of them, also through PgBouncer.
 import pg from 'pg'
+import { nowMs } from '../../core/clock.ts'
 import { DatabaseUnavailable } from '../../core/sql.ts'
 import { typeParsers } from './types.ts'
 
@@ -30,6 +31,10 @@ export const sessionSettings = {
 const settingNames = Object.keys(sessionSettings) as (keyof typeof sessionSettings)[]
 const settingValue = (name: keyof typeof sessionSettings): string => sessionSettings[name]
 
+/** The errors of `pg` for a server that does not answer in time. */
+const noAnswer = /timeout/i
+const avoidedMs = 10_000
+
 /** PgBouncer's answer to a session that starts with settings. */
 const poolerRefusal = /unsupported startup parameter/
 
@@ -45,11 +50,14 @@ export class Servers {
   /** One per host. */
   readonly #configs: pg.ClientConfig[]
   #at = 0
+  /** Until this time, a host that did not answer is used only if all are such. */
+  readonly #avoidedUntilMs: number[]
   #isPooled = false
   #keepsStatements = true
 
   constructor(target: Target) {
     this.#configs = configsOf(target)
+    this.#avoidedUntilMs = this.#configs.map(() => 0)
   }
 
   /** The number of the host that the next session goes to. */
@@ -81,7 +89,12 @@ export class Servers {
   /** A session on this host did not start. The next one tries another host, or leaves out what a pooler refuses. */
   failed(at: number, error: unknown): void {
     if (error instanceof Error && poolerRefusal.test(error.message)) this.#isPooled = true
-    else if (at === this.#at) this.#at = (at + 1) % this.#configs.length
+    else if (at === this.#at) {
+      // A replica refuses at once, and one of them is the next primary. Waiting for a dead host in every round would find it late.
+      if (error instanceof Error && noAnswer.test(error.message)) this.#avoidedUntilMs[at] = nowMs() + avoidedMs
+      const others = this.#configs.map((_, index) => (at + 1 + index) % this.#configs.length)
+      this.#at = others.find((other) => (this.#avoidedUntilMs[other] as number) <= nowMs()) ?? (others[0] as number)
+    }
   }
 
   /**

@@ -5,6 +5,7 @@ import { groupCommit } from '../../../core/batch.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { nowMs } from '../../../core/clock.ts'
 import type { Log } from '../../../core/log.ts'
+import { recorded } from '../../../core/recorded.ts'
 import { nextAttemptMs } from '../../../core/schedule.ts'
 import { openSecret } from '../../../core/secret-seal.ts'
 import type { Database } from '../../../core/sql.ts'
@@ -236,7 +237,7 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
 
   const commitGrouped = groupCommit(
     async (group: Ended[]) => {
-      const held = await deliveryStore.end(db, group)
+      const held = await recorded(() => deliveryStore.end(db, group))
       // Must not throw: a retry of the group would find every lease released.
       await health.judge(group).catch((err) => log.error({ err }, 'recording the health of webhooks failed'))
       return group.map((one) => held.has(one.claimed.id))

@@ -4,6 +4,7 @@ import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
 import type { Emit } from '../../../core/event.ts'
 import type { Finish, Job } from '../../../core/job.ts'
+import { recorded } from '../../../core/recorded.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { InboundMail, Prepared } from '../inbound/operations.ts'
@@ -47,7 +48,7 @@ const groups = { groupMax: 16, inFlightMax: 2, besideFrom: 16, gatherMs: 5 }
 
 /** A function that commits the results of an attempt. Throws LeaseLost and commits nothing when another worker holds the job. */
 export function createCommitResults({ db, messages, inboundMail, suppressions, emit, retrySeconds, businessEvents }: Parts) {
-  const commitTogether = groupCommit((group: Result[]) => db.transact((tx) => commitAll(tx, group)), groups)
+  const commitTogether = groupCommit((group: Result[]) => recorded(() => db.transact((tx) => commitAll(tx, group))), groups)
 
   async function commitAll(tx: Tx, group: Result[]): Promise<undefined[]> {
     const [current] = await Promise.all([
