@@ -31,7 +31,8 @@ const filingOf = ({ id, inReplyTo, subject = id, bytes, status = 'received' }: M
     .digest(),
 })
 
-const fileTogether = (filings: Filing[]): Promise<Filed[]> =>
+/** `between` runs after the lookup of what is known. */
+const fileTogether = (filings: Filing[], between: () => Promise<void> = async () => {}): Promise<Filed[]> =>
   harness.db.transact(async (tx) => {
     const raws = filings.map(({ message, sha256 }) => ({
       id: message.raw_id as string,
@@ -42,7 +43,9 @@ const fileTogether = (filings: Filing[]): Promise<Filed[]> =>
       blobKey: null,
       at: message.created_at,
     }))
-    return fileMessages(tx, filings, await findThreads(tx, filings), raws)
+    const known = await findThreads(tx, filings)
+    await between()
+    return fileMessages(tx, filings, known, raws)
   })
 const threadOf = (filed: Filed | undefined): Promise<Json> => harness.expectApi(200, 'GET', `/mailboxes/ann/threads/${filed?.threadId}`)
 const countOf = async (): Promise<number> =>
@@ -86,6 +89,24 @@ test('two copies are filed once, and two messages that share an id but not their
     text: `SELECT count(*)::int AS count FROM messages WHERE rfc_message_id = '<c1@example.org>'`,
   })
   expect(rows[0]?.count).toBe(2)
+})
+
+test('two copies of an answer that are filed at the same time are filed once', async () => {
+  const [parent] = await fileTogether([filingOf({ id: 'f1' })])
+  const copies = () => [filingOf({ id: 'f2', inReplyTo: 'f1' })]
+  const looked = Promise.withResolvers<void>()
+  const committed = Promise.withResolvers<void>()
+  let tries = 0
+  const second = fileTogether(copies(), async () => {
+    if (++tries > 1) return
+    looked.resolve()
+    await committed.promise
+  })
+  await looked.promise
+  const [first] = await fileTogether(copies())
+  committed.resolve()
+  expect(await second).toEqual([{ ...first, isDuplicate: true }])
+  expect(await threadOf(parent)).toMatchObject({ message_count: 2 })
 })
 
 test('a quarantined message in the batch neither counts nor joins, and its copy that is accepted is filed', async () => {

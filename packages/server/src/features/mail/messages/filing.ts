@@ -73,16 +73,18 @@ export async function fileMessages(
     const name = nameOfCopies(filing)
     const duplicate = duplicates.get(filing) ?? (name === null ? undefined : together.get(name))
     if (duplicate) return { filing, duplicate }
-    const placed = place(filing, known.get(filing.message.mailbox_id) ?? new Map(), currentThreads)
+    const references = known.get(filing.message.mailbox_id) ?? new Map()
+    const firstId: string | null = references.get(filing.message.rfc_message_id ?? '')?.messageId ?? null
+    const placed = place(filing, references, currentThreads)
     if (name !== null) together.set(name, { messageId: filing.message.id, threadId: placed.threadId })
-    return { filing, place: placed }
+    return { filing, firstId, place: placed }
   })
   const threadOf = await joinThreads(
     tx,
     placed.flatMap((one) => one.place ?? []),
   )
   const fresh = placed.flatMap((one) =>
-    one.place ? [{ filing: one.filing, place: { ...one.place, threadId: threadOf(one.place.threadId) } }] : [],
+    one.place ? [{ filing: one.filing, firstId: one.firstId, place: { ...one.place, threadId: threadOf(one.place.threadId) } }] : [],
   )
   const filed = placed.map(
     (one): Filed =>
@@ -94,7 +96,7 @@ export async function fileMessages(
   return filed
 }
 
-type Placed = { filing: Filing; place: ThreadPlace }
+type Placed = { filing: Filing; firstId: string | null; place: ThreadPlace }
 
 function keysOf(filing: Filing): ThreadKeys {
   const { inReplyTo, references } = 'references' in filing.thread ? filing.thread.references : { inReplyTo: [], references: [] }
@@ -245,16 +247,16 @@ function threadsOf(rows: MessageRow[]): store.NewThread[] {
 
 function referencesOf(placed: Placed[]): referenceStore.NewReference[] {
   const references = new Map<string, referenceStore.NewReference>()
-  for (const { filing, place } of placed) {
+  for (const { filing, place, firstId: knownId } of placed) {
     const { mailbox_id: mailboxId, rfc_message_id: own, id } = filing.message
     const isQuarantined = filing.message.status === 'quarantined'
     const ids = own === null || place.unknownReferences.includes(own) ? place.unknownReferences : [...place.unknownReferences, own]
     for (const reference of ids) {
       const key = `${mailboxId} ${reference}`
-      const messageId = reference === own ? id : null
+      const [messageId, firstId] = reference === own ? [id, knownId] : [null, null]
       const first = references.get(key)
       if (!first || (first.isQuarantined && !isQuarantined))
-        references.set(key, { mailboxId, reference, threadId: place.threadId, messageId, isQuarantined })
+        references.set(key, { mailboxId, reference, threadId: place.threadId, messageId, firstId, isQuarantined })
       else if (!isQuarantined) first.messageId ??= messageId
     }
   }
@@ -285,6 +287,7 @@ export async function fileReleased(tx: Tx, row: MessageRow, owner: Filing['owner
     reference,
     threadId,
     messageId: reference === row.rfc_message_id ? row.id : null,
+    firstId: null,
     isQuarantined: false,
   }))
   if (!(await referenceStore.insertReferences(tx, references))) throw new TryAgain(sharedReference)

@@ -34,8 +34,18 @@ export async function findReferences(
   return byMailbox
 }
 
-/** `isQuarantined`: only a quarantined message has this id. A message that is let in takes the reference over. */
-export type NewReference = { mailboxId: string; reference: string; threadId: string; messageId: string | null; isQuarantined: boolean }
+/**
+ * `isQuarantined`: only a quarantined message has this id. A message that is let in takes the reference over. `firstId` is the message that the
+ * lookup found with this id.
+ */
+export type NewReference = {
+  mailboxId: string
+  reference: string
+  threadId: string
+  messageId: string | null
+  firstId: string | null
+  isQuarantined: boolean
+}
 
 const insertText = `INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id, is_quarantined)
       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])`
@@ -59,25 +69,27 @@ export async function insertNewReferences(tx: Tx, references: NewReference[]): P
 }
 
 /**
- * Records references, first come first served. Returns false when another transaction gave one of them to another thread in the meantime:
- * the caller rolls back and places its messages again.
+ * Records references, first come first served. Returns false when another transaction gave one of them to another thread in the meantime, or to
+ * a message that may be a copy. The caller rolls back and places its messages again.
  */
 export async function insertReferences(tx: Tx, references: NewReference[]): Promise<boolean> {
   if (references.length === 0) return true
   // One order for everybody, so that two transactions that share references wait for one another instead of deadlocking.
   const sorted = references.toSorted((a, b) => (a.mailboxId + a.reference < b.mailboxId + b.reference ? -1 : 1))
-  const { rows } = await tx.query<{ mailbox_id: string; reference: string; thread_id: string }>({
+  const { rows } = await tx.query<{ mailbox_id: string; reference: string; thread_id: string; message_id: string | null }>({
     name: 'insert-references',
     text: `${insertText}
       ON CONFLICT (mailbox_id, reference) DO UPDATE SET is_quarantined = r.is_quarantined AND excluded.is_quarantined,
         thread_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.thread_id ELSE r.thread_id END,
         message_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.message_id
           WHEN excluded.is_quarantined THEN r.message_id ELSE coalesce(r.message_id, excluded.message_id) END
-      RETURNING mailbox_id, reference, thread_id`,
+      RETURNING mailbox_id, reference, thread_id, message_id`,
     values: valuesOf(sorted),
   })
-  const owners = new Map(rows.map((row) => [`${row.mailbox_id} ${row.reference}`, row.thread_id]))
-  return references.every(
-    (reference) => reference.isQuarantined || owners.get(`${reference.mailboxId} ${reference.reference}`) === reference.threadId,
-  )
+  const stored = new Map(rows.map((row) => [`${row.mailbox_id} ${row.reference}`, row]))
+  return references.every(({ mailboxId, reference, threadId, messageId, firstId, isQuarantined }) => {
+    const row = stored.get(`${mailboxId} ${reference}`)
+    const isOurs = messageId === null || row?.message_id === messageId || row?.message_id === firstId
+    return isQuarantined || (row?.thread_id === threadId && isOurs)
+  })
 }
