@@ -19,6 +19,7 @@ import { linkUrl } from './features/account/links/operations.ts'
 import { type OnStep, openDatabase, type StoredDatabase } from './host/database.ts'
 import { checkBootstrapKey, ensureFirstKey, type FirstStart, organizationName } from './host/first-start.ts'
 import { foldersOf, ownFolders, requireFolder } from './host/folder.ts'
+import { startScheduledBackup } from './host/scheduled-backup.ts'
 import { findProblems } from './host/server-findings.ts'
 import { createHttp } from './wiring/http.ts'
 import { createMetrics } from './wiring/metrics.ts'
@@ -87,7 +88,7 @@ async function startOn(database: StoredDatabase, config: Config, log: Log): Prom
   await Promise.all([parts.dkim.ensureMailDomainKeys(), parts.certificates.load()])
 
   const replays = createReplays(db, sealingOf(keyring.subkey('idempotency-answers')))
-  const background = await startBackground({ config, db, log, parts, replays, running, businessEvents })
+  const background = await startBackground({ config, db, log, parts, replays, running, businessEvents, database: database.target })
   try {
     const space = await watchFreeSpace(foldersOf(config))
     const smtp = createSmtp(config, log, parts, space, businessEvents)
@@ -235,8 +236,10 @@ type Starting = {
   businessEvents: BusinessEvents
 }
 
-/** Starts the worker, the scheduled tasks and the deliverer of webhooks, in a process with the worker role. */
-async function startBackground({ config, db, log, parts, replays, running, businessEvents }: Starting) {
+type Background = Starting & { database: StoredDatabase['target'] }
+
+/** Starts the worker, the scheduled tasks, the backups and the deliverer of webhooks, in a process with the worker role. */
+async function startBackground({ config, db, log, parts, replays, running, businessEvents, database }: Background) {
   const queue = createQueue(db)
   const isWorker = config.roles.includes('worker')
   const onFailure: OnJobFailure = ({ id, kind }, reason) => businessEvents.jobFailed({ job_id: id, kind, reason })
@@ -254,8 +257,9 @@ async function startBackground({ config, db, log, parts, replays, running, busin
     worker.start()
     await parts.deliverer.start({ isAlone: config.databaseUrl === null })
   }
+  const backup = worker && startScheduledBackup({ config, db, database, log: log.child({ part: 'backup' }) })
   const stop = async (graceMs: number) => {
-    await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), scheduledTasks?.stop()])
+    await Promise.all([worker?.stop(graceMs), parts.deliverer.stop(graceMs), scheduledTasks?.stop(), backup?.stop()])
   }
   return { worker, stop }
 }

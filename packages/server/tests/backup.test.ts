@@ -121,7 +121,7 @@ async function allRows(url: string): Promise<Record<string, unknown[]>> {
     const tables = await client.query("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
     const rows: Record<string, unknown[]> = {}
     for (const { relname } of tables.rows) {
-      if (relname === 'schema_migrations') continue
+      if (['schema_migrations', 'backup_state'].includes(relname)) continue
       rows[relname] = (await client.query(`SELECT to_jsonb(t) - 'backed_up_at' AS row FROM ${relname} t ORDER BY 1`)).rows.map(
         ({ row }) => row,
       )

@@ -1,6 +1,7 @@
 // Settings of the HTTP server.
+import { resolve } from 'node:path'
 import { area, setting } from './setting.ts'
-import { integer, url } from './values.ts'
+import { integer, oneOf, url } from './values.ts'
 
 export const http = area({
   title: 'HTTP',
@@ -23,6 +24,23 @@ export const http = area({
       shown: 'http://localhost:<port>',
       sentence: 'Address at which clients reach the server. Links are made from it.',
       read: url('http:', 'https:'),
+    }),
+    accessLog: setting({
+      name: 'CALLSIGN_ACCESS_LOG',
+      fallback: 'off',
+      sentence: 'Writes one line per request to the API and the console: off, stdout, or file:<path>. SIGHUP opens the file again.',
+      read: (text) => {
+        if (text === 'off') return null
+        if (text === 'stdout') return 'stdout' as const
+        if (/^file:./.test(text)) return { path: resolve(text.slice(5)) }
+        throw new Error('must be off, stdout or file:<path>')
+      },
+    }),
+    accessLogFormat: setting({
+      name: 'CALLSIGN_ACCESS_LOG_FORMAT',
+      fallback: 'combined',
+      sentence: 'Format of the access log: combined, as of Apache and nginx, or json. Values of the query are masked in both.',
+      read: oneOf('combined', 'json'),
     }),
   },
 })

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { account } from './account.ts'
 import { acme } from './acme.ts'
+import { backups } from './backups.ts'
 import { webConsole } from './console.ts'
 import { doctor } from './doctor.ts'
 import { domains } from './domains.ts'
@@ -25,6 +26,7 @@ const settings = {
   ...acme.settings,
   ...serverProcess.settings,
   ...storage.settings,
+  ...backups.settings,
   ...network.settings,
   ...account.settings,
   ...webConsole.settings,
@@ -39,7 +41,7 @@ const settings = {
 }
 
 type SettingValues = Values<typeof settings>
-/** The AWS variables, read only when blobs live in S3. */
+/** The AWS variables. Null without them, which is an error when a setting names S3. */
 type AwsCredentials = { region: string; accessKeyId: string; secretAccessKey: string; sessionToken: string | null }
 export type Config = SettingValues & { aws: AwsCredentials | null }
 
@@ -51,6 +53,7 @@ const areas: AnyArea[] = [
   acme,
   serverProcess,
   storage,
+  backups,
   network,
   account,
   webConsole,
@@ -88,7 +91,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     const refusal = check?.(config) ?? null
     if (refusal !== null) throw new BadSetting(refusal)
   }
-  if (config.blobs.kind === 's3') config.aws = readAws(environment)
+  const kinds = { CALLSIGN_BLOBS: config.blobs.kind, CALLSIGN_BACKUP_TARGET: config.backupTarget?.kind }
+  config.aws = readAws(environment, Object.entries(kinds).find(([, kind]) => kind === 's3')?.[0] ?? null)
   return config
 }
 
@@ -103,11 +107,35 @@ const clientNames = [
 ]
 const knownNames = new Set([...clientNames, ...rows.flatMap(([, { name, secret }]) => (secret ? [name, `${name}_FILE`] : [name]))])
 
+/** The names of earlier versions with the present ones. */
+const renamedNames: Record<string, string> = {}
+
+/** A variable that looks like a setting. `renamedTo` is its present name if it was renamed. */
+export type UnknownName = { name: string; renamedTo: string | null }
+
+/** Variables that look like settings of this version and are not. */
+export const findUnknownNames = (environment: Record<string, string | undefined> = process.env): UnknownName[] =>
+  Object.keys(environment).flatMap((name) =>
+    name.startsWith('CALLSIGN_') && !name.startsWith('CALLSIGN_TEST_') && !knownNames.has(name)
+      ? [{ name, renamedTo: renamedNames[name] ?? null }]
+      : [],
+  )
+
+/** Reads the settings without those that are unknown, for checks before an upgrade. */
+export const readKnownConfig = (environment: Record<string, string | undefined> = process.env): Config => {
+  const unknown = new Set(findUnknownNames(environment).map(({ name }) => name))
+  return readConfig(Object.fromEntries(Object.entries(environment).filter(([name]) => !unknown.has(name))))
+}
+
 function refuseUnknownNames(environment: Record<string, string | undefined>): void {
-  for (const name of Object.keys(environment)) {
-    if (name.startsWith('CALLSIGN_') && !name.startsWith('CALLSIGN_TEST_') && !knownNames.has(name))
-      throw new BadSetting(`${name} is not a setting of callsignd: correct the name by docs/configuration.md`)
-  }
+  const [unknown] = findUnknownNames(environment)
+  if (!unknown) return
+  const { name, renamedTo } = unknown
+  throw new BadSetting(
+    renamedTo === null
+      ? `${name} is not a setting of callsignd: correct the name by docs/configuration.md`
+      : `${name} has been renamed: set ${renamedTo} instead`,
+  )
 }
 
 /** The setting of a variable. Null for variables of the clients and of AWS, undefined for an unknown name. */
@@ -129,10 +157,14 @@ function readText(row: Setting<unknown>, environment: Record<string, string | un
   }
 }
 
-function readAws(environment: Record<string, string | undefined>): AwsCredentials {
+/** `setting` is the one that needs them. Without one, they are optional. */
+function readAws(environment: Record<string, string | undefined>, setting: string | null): AwsCredentials | null {
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? 'us-east-1'
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = environment
-  if (!accessKeyId || !secretAccessKey) throw new BadSetting('CALLSIGN_BLOBS=s3://… needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  if (!accessKeyId || !secretAccessKey) {
+    if (setting === null) return null
+    throw new BadSetting(`${setting}=s3://… needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
+  }
   return { region, accessKeyId, secretAccessKey, sessionToken: sessionToken ?? null }
 }
 

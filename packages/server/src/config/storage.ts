@@ -1,7 +1,7 @@
 // Settings of the data directory, the database and the blob store.
 import { resolve } from 'node:path'
 import { area, setting } from './setting.ts'
-import { databaseUrl, integer, url } from './values.ts'
+import { bucketUrl, databaseUrl, integer, url } from './values.ts'
 
 export const storage = area({
   title: 'Storage',
@@ -36,8 +36,8 @@ export const storage = area({
       read: (text) => {
         if (text === 'file:') return { kind: 'file' as const, folder: null }
         if (text.startsWith('file:')) return { kind: 'file' as const, folder: resolve(text.slice(5)) }
-        const s3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(text)
-        if (s3) return { kind: 's3' as const, bucket: s3[1] as string, prefix: (s3[2] ?? '').replace(/^\/+|\/+$/g, '') }
+        const s3 = bucketUrl(text)
+        if (s3) return { kind: 's3' as const, ...s3 }
         throw new Error('must be file:<folder> or s3://bucket/prefix')
       },
     }),

@@ -36,6 +36,12 @@ export const url =
     return text.replace(/\/+$/, '')
   }
 
+/** Bucket and prefix of `s3://bucket/prefix`. Null for any other text. */
+export const bucketUrl = (text: string): { bucket: string; prefix: string } | null => {
+  const s3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(text)
+  return s3 && { bucket: s3[1] as string, prefix: (s3[2] ?? '').replace(/^\/+|\/+$/g, '') }
+}
+
 /** A connection string. `URL` rejects the form for Unix sockets, `postgres://user@/name?host=/folder`, because it has no host. */
 export const databaseUrl = (text: string) => {
   if (!/^postgres(ql)?:\/\/[^\s]+$/.test(text)) throw new Error('must be a URL starting with postgres:// or postgresql://')

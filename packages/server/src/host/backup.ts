@@ -1,8 +1,4 @@
 // Runs `callsignd backup`. Writes a whole installation into one file, as of one moment, while the server may run.
-import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
@@ -11,13 +7,17 @@ import { BlobMissing, type Blobs } from '../core/blobs.ts'
 import { now } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import { exportKeyring } from '../edges/keyring/keyring.ts'
+import { recordSuccess } from '../edges/postgres/backup-state.ts'
 import { BlobLedger } from '../edges/postgres/blob-ledger.ts'
 import { type Copier, openCopier, type Table } from '../edges/postgres/copier.ts'
 import { recordBackup } from '../edges/postgres/diagnostics.ts'
 import { readApplied } from '../edges/postgres/migrate.ts'
+import type { Target } from '../edges/postgres/servers.ts'
 import { createBlobs, version } from '../wiring/parts.ts'
 import { type Entry, packArchive } from './archive.ts'
+import { seal } from './backup-cipher.ts'
 import { blobPrefix, type End, entryNames, formatVersion, jsonEntry, tablePrefix } from './backup-format.ts'
+import { writeNewFile } from './backup-targets.ts'
 import { openUntouched } from './database.ts'
 import { CommandFailed } from './failure.ts'
 
@@ -27,59 +27,55 @@ const blobsAhead = 4
 /** Each round copies only the blobs written since the previous one. Two or three rounds are usual. */
 const roundsMax = 20
 
-/**
- * Writes the backup to `path`, or to standard output for `-`, and returns its contents in numbers. A file appears under its name only
- * when it is complete and flushed. Only its owner can read it, and it never replaces another file.
- */
+/** Writes the backup to `path`, or to standard output for `-`, and returns its contents in numbers. */
 export async function writeBackup(config: Config, log: Log, path: string, stdout: Writable & { isTTY?: boolean }): Promise<End> {
-  if (path === '-') {
-    if (stdout.isTTY)
-      throw new CommandFailed('a backup is binary and cannot go to a terminal: name a file, or redirect the output to one', true)
-    return read(config, log, (bytes) => pipeline(bytes, createZstdCompress(), stdout))
-  }
-  const target = resolve(path)
-  if (existsSync(target)) throw new CommandFailed(`${target} exists already: name a new file`)
-  const partial = `${target}.partial-${randomUUID().slice(0, 8)}`
-  const file = await open(partial, 'wx', 0o600)
-  try {
-    const end = await read(config, log, (bytes) => pipeline(bytes, createZstdCompress(), (compressed) => file.writeFile(compressed)))
-    await finishFile(file, partial, target)
-    return end
-  } finally {
-    await file.close()
-    await unlink(partial).catch(() => {})
-  }
-}
-
-async function finishFile(file: FileHandle, partial: string, target: string): Promise<void> {
-  await file.sync()
-  // A link never replaces a file. On file systems without links (FAT), another file can appear between the check and the rename.
-  await link(partial, target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST' || existsSync(target)) throw new CommandFailed(`${target} exists already: name a new file`)
-    return rename(partial, target)
-  })
-  const folder = await open(dirname(target), 'r')
-  await folder.sync().finally(() => folder.close())
-}
-
-async function read(config: Config, log: Log, write: (bytes: Readable) => Promise<void>): Promise<End> {
+  if (path === '-' && stdout.isTTY)
+    throw new CommandFailed('a backup is binary and cannot go to a terminal: name a file, or redirect the output to one', true)
   const stored = await openUntouched(config, log)
   try {
-    const copier = await openCopier(stored.target)
-    const ledger = new BlobLedger()
-    const end: End = { blobs: 0, missing_blobs: 0, rows: {} }
-    try {
-      const at = now()
-      const entries = readEntries({ config, copier, ledger, blobs: createBlobs(config), end, at })
-      await write(Readable.from(packArchive(entries, at, () => end)))
-      if (end.missing_blobs === 0) await recordBackup(stored.db)
-      return end
-    } finally {
-      ledger.close()
-      await copier.close()
-    }
+    const { end, size } = await makeBackup(config, stored.target, async (bytes) => {
+      if (path !== '-') return writeNewFile(path, bytes)
+      await pipeline(bytes, stdout)
+      return 0
+    })
+    await recordSuccess(stored.db, { name: path, size, at: now() })
+    if (end.missing_blobs === 0) await recordBackup(stored.db)
+    return end
   } finally {
     await stored.close()
+  }
+}
+
+/**
+ * Passes the bytes of a backup of the database at `target` to `write`, compressed, and encrypted with the passphrase of the settings.
+ * Resolves with its contents in numbers and its size. `signal` stops it.
+ */
+export async function makeBackup(
+  config: Config,
+  target: Target,
+  write: (bytes: AsyncIterable<Buffer>) => Promise<number>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<{ end: End; size: number }> {
+  const copier = await openCopier(target)
+  const ledger = new BlobLedger()
+  const end: End = { blobs: 0, missing_blobs: 0, rows: {} }
+  const { backupPassphrase } = config
+  try {
+    const at = now()
+    const entries = readEntries({ config, copier, ledger, blobs: createBlobs(config), end, at })
+    let size = 0
+    await pipeline(
+      Readable.from(packArchive(entries, at, () => end)),
+      createZstdCompress(),
+      async (bytes: AsyncIterable<Buffer>) => {
+        size = await write(backupPassphrase === null ? bytes : seal(bytes, backupPassphrase))
+      },
+      { signal },
+    )
+    return { end, size }
+  } finally {
+    ledger.close()
+    await copier.close()
   }
 }
 

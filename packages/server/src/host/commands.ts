@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { agentScopes, scopes } from '@callsign/contract/scopes'
 import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
-import { type Config, describeConfig } from '../config/settings.ts'
+import { type Config, describeConfig, readKnownConfig } from '../config/settings.ts'
 import { createLog, type Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
 import { openKeyring } from '../edges/keyring/keyring.ts'
@@ -21,6 +21,7 @@ import { ensureFirstKey } from './first-start.ts'
 import { requireFolder } from './folder.ts'
 import { restoreBackup } from './restore.ts'
 import { runSetup } from './setup.ts'
+import { checkUpgrade, describePlan } from './upgrade-check.ts'
 
 export const usage = `usage: callsignd [command]
   serve                                       run the server (the default)
@@ -38,7 +39,8 @@ export const usage = `usage: callsignd [command]
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
   backup FILE                                 write database, files and keyring into one new file (- is standard output)
-  restore FILE                                restore that file into an empty installation (- is standard input)
+  restore FILE                                restore that file or s3://bucket/prefix/name into an empty installation (- is standard input)
+  upgrade --check [--json]                    list what an upgrade to this version would do. Exits 1 if something has to be solved first
   setup [--answers FILE] [--help]             ask for domain, ports, delivery and certificates, and write callsign.env
   doctor [--json]                             check machine, ports, certificates, database, DNS and mail, and say what to do
 ORG is the id of an organization, by default the first one. Settings are listed in docs/configuration.md. They are read from the environment, and from callsign.env in the working or data
@@ -46,7 +48,7 @@ directory, or the file of --config FILE.`
 
 type Print = (line: string) => void
 type Credentials = ReturnType<typeof createCredentials>
-type Options = { json?: boolean; name?: string; organization?: string; agent?: string; scope?: string[]; words: string[] }
+type Options = { check?: boolean; json?: boolean; name?: string; organization?: string; agent?: string; scope?: string[]; words: string[] }
 type Context = { config: Config; db: Database; credentials: Credentials; options: Options; print: Print }
 
 /** Runs one command and returns the exit code. Throws CommandFailed with a sentence for the operator. */
@@ -61,6 +63,7 @@ export async function runCommand(command: string, args: string[], readConfig: ()
     for (const line of describeConfig(readConfig())) print(line)
     return 0
   }
+  if (command === 'upgrade') return checkUpgradeFor(options, print)
   const ownCommand = ownDatabase[command]
   if (ownCommand) {
     const config = readConfig()
@@ -125,6 +128,15 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
   },
 }
 
+/** Reads the settings itself, because unknown ones are a finding. */
+async function checkUpgradeFor(options: Options, print: Print): Promise<number> {
+  if (!options.check) throw new CommandFailed('upgrade only checks: run callsignd upgrade --check, then start this version', true)
+  const config = readKnownConfig()
+  const plan = await checkUpgrade(config, quietLog(config))
+  for (const line of options.json ? [JSON.stringify(plan)] : describePlan(plan)) print(line)
+  return plan.problems.length === 0 ? 0 : 1
+}
+
 function fileOf(command: string, options: Options): string {
   const [path] = options.words
   if (path === undefined || options.words.length > 1)
@@ -150,6 +162,7 @@ function readOptions(args: string[]): Options {
         organization: { type: 'string' },
         agent: { type: 'string' },
         scope: { type: 'string', multiple: true },
+        check: { type: 'boolean' },
       },
     })
     return { ...values, words: positionals }

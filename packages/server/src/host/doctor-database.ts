@@ -14,6 +14,7 @@ import { findPending, readApplied } from '../edges/postgres/migrate.ts'
 import { createDkim } from '../features/mail/domains/dkim/operations.ts'
 import { createBlobs } from '../wiring/parts.ts'
 import { migrationsFolder, openUntouched } from './database.ts'
+import { checkBackups } from './doctor-backups.ts'
 import { isWritable, nearestExisting } from './doctor-machine.ts'
 import { attention, type Finding, note, ok, reasonOf } from './finding.ts'
 import type { KeyRecord } from './mail-records.ts'
@@ -110,7 +111,7 @@ async function checkContents(config: Config, db: Database, isServing: boolean): 
   else if (isServing)
     findings.push(attention(`Jobs more than 5 minutes overdue: ${overdue}. Check that a server with the role worker is running.`))
   else findings.push(note(`Jobs that wait for a server: ${overdue}.`))
-  return [...findings, ...(await checkBlobStore(config, db))]
+  return [...findings, await checkBackups(config, db), ...(await checkBlobStore(config, db))]
 }
 
 async function checkBlobStore(config: Config, db: Database | null): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 // Runs `callsignd restore`. Restores a backup into an empty installation, or leaves the installation as it was.
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -15,14 +15,16 @@ import { type Copier, type Filling, openCopier, type Table } from '../edges/post
 import { findPending, makesTable, migrate, readApplied } from '../edges/postgres/migrate.ts'
 import { createBlobs } from '../wiring/parts.ts'
 import { DamagedArchive, type Entry, unpackArchive } from './archive.ts'
+import { open } from './backup-cipher.ts'
 import { blobPrefix, type End, entryNames, type Plan, readEnd, readHead, readPlan, tablePrefix } from './backup-format.ts'
+import { readBackup } from './backup-targets.ts'
 import { migrationsFolder, openUntouched, type StoredDatabase } from './database.ts'
 import { CommandFailed } from './failure.ts'
 import { requireFolder } from './folder.ts'
 
 /** Restores `path`, or standard input for `-`, and returns its contents in numbers. The whole file is checked before anything is changed. */
 export async function restoreBackup(config: Config, log: Log, path: string, stdin: Readable): Promise<End> {
-  if (path !== '-') return restoreFile(config, log, resolve(path))
+  if (path !== '-') return restoreFile(config, log, path.startsWith('s3://') ? path : resolve(path))
   // The archive is read twice, first to check all of it, then to restore it.
   requireFolder(config.dataDir, 'CALLSIGN_DATA_DIR')
   const spool = join(config.dataDir, `restore.partial-${randomUUID().slice(0, 8)}`)
@@ -37,7 +39,7 @@ export async function restoreBackup(config: Config, log: Log, path: string, stdi
 type Contents = { plan: Plan; end: End; keyring: string | null }
 
 async function restoreFile(config: Config, log: Log, path: string): Promise<End> {
-  const contents = await check(path)
+  const contents = await check(config, path)
   const stored = await openUntouched(config, log)
   try {
     const copier = await openCopier(stored.target)
@@ -54,11 +56,10 @@ async function restoreFile(config: Config, log: Log, path: string): Promise<End>
   }
 }
 
-async function* readArchive(path: string): AsyncGenerator<Entry> {
-  const file = createReadStream(path)
+async function* readArchive(config: Config, path: string): AsyncGenerator<Entry> {
   const bytes = createZstdDecompress()
   // A failure of the pipe ends the stream that is read below.
-  pipeline(file, bytes).catch(() => {})
+  pipeline(open(readBackup(config, path), config.backupPassphrase), bytes).catch(() => {})
   try {
     yield* unpackArchive(bytes as AsyncIterable<Buffer>)
   } catch (error) {
@@ -67,17 +68,17 @@ async function* readArchive(path: string): AsyncGenerator<Entry> {
     if (/^(ZSTD_|Z_|ERR_)/.test(code)) throw new DamagedArchive('this is not a backup of Callsign, or it is damaged')
     throw error
   } finally {
-    file.destroy()
+    bytes.destroy()
   }
 }
 
 /** Reads the whole archive. Throws a sentence if it is incomplete, damaged or of a newer version. */
-async function check(path: string): Promise<Contents> {
+async function check(config: Config, path: string): Promise<Contents> {
   let keyring: string | null = null
   let plan: Plan | null = null
   let end: End | null = null
   let isFirst = true
-  for await (const entry of readArchive(path)) {
+  for await (const entry of readArchive(config, path)) {
     if (isFirst) readHead(entry)
     isFirst = false
     if (entry.name === entryNames.keyring) keyring = entry.bytes.toString()
@@ -128,7 +129,7 @@ async function takeOver(config: Config, copier: Copier, path: string, contents: 
   let isKeyringNew = false
   try {
     isKeyringNew = contents.keyring !== null && (await importKeyring(config.dataDir, contents.keyring))
-    for await (const entry of readArchive(path)) {
+    for await (const entry of readArchive(config, path)) {
       if (entry.name.startsWith(blobPrefix)) await writeBlob(blobs, written, entry.name.slice(blobPrefix.length), entry.bytes)
       else if (entry.name === entryNames.plan) await rows.begin()
       else if (entry.name.startsWith(tablePrefix)) await rows.take(entry.name.slice(tablePrefix.length).replace(/\/\d+$/, ''), entry.bytes)

@@ -44,6 +44,7 @@ export function createHttp(
     authenticateSocket: parts.authenticateSocket,
     trustedProxies: config.trustedProxies,
     requestRecorder: parts.requestRecorder,
+    accessLog: parts.accessLog,
     transact: db.transact,
     replays,
     limits: {

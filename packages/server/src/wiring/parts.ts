@@ -90,13 +90,18 @@ export function createCredentials(db: Database): Credentials {
 
 /** The store for large bytes that the settings name. */
 export function createBlobs(config: Config): Blobs {
-  const { blobs, aws, s3Endpoint } = config
-  if (blobs.kind === 'file') return createDiskBlobs(blobs.folder ?? join(config.dataDir, 'blobs'))
-  const { region, accessKeyId, secretAccessKey, sessionToken } = aws as NonNullable<typeof aws>
+  const { blobs } = config
+  return blobs.kind === 'file' ? createDiskBlobs(blobs.folder ?? join(config.dataDir, 'blobs')) : createBucket(config, blobs)
+}
+
+/** A bucket of the S3 store that the settings name. Throws a sentence without credentials. */
+export function createBucket({ aws, s3Endpoint }: Config, { bucket, prefix }: { bucket: string; prefix: string }): Blobs {
+  if (aws === null) throw new Error('an s3:// address needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+  const { region, accessKeyId, secretAccessKey, sessionToken } = aws
   // AWS names the bucket in the host. Other servers usually have one host name for all buckets.
   return createS3Blobs({
-    bucket: blobs.bucket,
-    prefix: blobs.prefix,
+    bucket,
+    prefix,
     region,
     accessKeyId,
     secretAccessKey,

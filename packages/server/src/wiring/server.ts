@@ -2,6 +2,7 @@
 import type { Authenticate } from '../core/caller.ts'
 import type { JobHandler } from '../core/job.ts'
 import type { Route } from '../core/route.ts'
+import type { AccessLog } from '../edges/api/access-log.ts'
 import type { Gateway } from '../edges/gateway/gateway.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Identities } from '../features/account/identities/operations.ts'
@@ -13,6 +14,7 @@ import type { InboundMail } from '../features/mail/inbound/operations.ts'
 import type { Messages } from '../features/mail/messages/operations.ts'
 import type { ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createSimulatorState } from '../features/simulator/operations.ts'
+import { openAccessLog } from './access-log.ts'
 import { createAccountArea } from './account.ts'
 import { type Certificates, createCertificates } from './certificates.ts'
 import type { ConsoleAccounts } from './console.ts'
@@ -42,6 +44,8 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   certificates: Certificates
   /** Null when the log of API requests is off. */
   requestRecorder: RequestRecorder | null
+  /** Null when it is off. */
+  accessLog: AccessLog | null
   routes: Route[]
   /** Handlers for the worker, one per kind of job. */
   handlers: JobHandler[]
@@ -72,6 +76,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
   ]
   const webhooks = createWebhookArea(shared, account, events, mail.messages)
   areas.push(webhooks)
+  const accessLog = openAccessLog(shared)
   return {
     accounts: account.accounts,
     keys: account.keys,
@@ -88,11 +93,13 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     tunnelHttps: tunnels.https,
     certificates,
     requestRecorder: account.requests.recorder,
+    accessLog,
     routes: areas.flatMap((area) => area.routes ?? []),
     handlers: areas.flatMap((area) => area.handlers ?? []),
     scheduledTasks: areas.flatMap((area) => area.scheduledTasks ?? []),
     close: async () => {
       shared.web.close()
+      accessLog?.close()
       for (const area of [account, phone, imessage, mail]) await area.close?.()
     },
   }

@@ -5,6 +5,7 @@ import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
 import type { ApiError } from '../../core/errors.ts'
+import type { AccessLog } from './access-log.ts'
 import type { BodyMemory } from './body-reader.ts'
 import { failureBody, securityHeaders, toApiError } from './failure.ts'
 import { findRequestProblem } from './request-check.ts'
@@ -49,7 +50,12 @@ export type Exchanges = {
  * Adds hooks to every request, for ids and headers at its start, and the log line and metrics at its end. `isDraining` ends kept-alive
  * connections.
  */
-export function trackExchanges(app: FastifyInstance, requestLog: RequestLog, isDraining: () => boolean): Exchanges {
+export function trackExchanges(
+  app: FastifyInstance,
+  requestLog: RequestLog,
+  accessLog: AccessLog | null,
+  isDraining: () => boolean,
+): Exchanges {
   const inFlight = new Set<ServerResponse>()
 
   decorateRequests(app)
@@ -59,14 +65,17 @@ export function trackExchanges(app: FastifyInstance, requestLog: RequestLog, isD
     inFlight.delete(this)
     const reply = (this as TrackedResponse)[exchangeOf] as FastifyReply
     const { request } = reply
+    const ms = performance.now() - request.startedMs
+    const bytes = lengthOf(reply.getHeader('content-length'))
+    accessLog?.write({ request, status: this.statusCode, bytes: bytes ?? null, ms })
     requestLog.note({
       id: request.id,
       method: request.method,
       route: request.pattern ?? 'unmatched',
       status: this.statusCode,
-      ms: performance.now() - request.startedMs,
+      ms,
       // Unknown for streams.
-      bytes: lengthOf(reply.getHeader('content-length')),
+      bytes,
       caller: request.caller,
       operation: request.operation,
       params: request.params,

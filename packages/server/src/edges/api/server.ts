@@ -15,6 +15,7 @@ import type { Replays } from '../../core/replay.ts'
 import type { Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
 import type { RequestRecorder } from '../../features/account/requests/model.ts'
+import type { AccessLog } from './access-log.ts'
 import { createApiCalls } from './api-calls.ts'
 import { type ArrivalLimits, arrivalLimits, limitArrival } from './arrival.ts'
 import { admitBody, createAdmission, type RateLimits } from './authenticate.ts'
@@ -52,6 +53,8 @@ export type HttpServerOptions = {
   trustedProxies: string[]
   /** Gets every request with a valid key, or null when the log of requests is off. */
   requestRecorder?: RequestRecorder | null
+  /** Gets a line per request, or null when it is off. */
+  accessLog?: AccessLog | null
   /** Transactions of the database, for operations. */
   transact: Transact
   replays: Replays
@@ -197,7 +200,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   })
 
   const requestLog = createRequestLog(log, () => (metrics as HttpMetrics).observe, options.requestRecorder ?? null)
-  const exchanges = trackExchanges(app, requestLog, () => isDraining)
+  const exchanges = trackExchanges(app, requestLog, options.accessLog ?? null, () => isDraining)
   metrics = createHttpMetrics(businessEvents.registry, () => exchanges.inFlight.size)
 
   app.removeAllContentTypeParsers()

@@ -1,6 +1,6 @@
 // Database queries of `callsignd doctor` and of the metrics.
 import { nowMs } from '../../core/clock.ts'
-import type { Database } from '../../core/sql.ts'
+import type { Database, Sql } from '../../core/sql.ts'
 
 export type ServerFacts = {
   /** The server's own name, such as `PostgreSQL 18.4`. */
@@ -102,4 +102,13 @@ export async function readBacklog(db: Database, kinds: string[]): Promise<Backlo
 /** Records the end of a complete backup. */
 export async function recordBackup(db: Database): Promise<void> {
   await db.query({ text: 'UPDATE installation SET backed_up_at = now()' })
+}
+
+/** The bytes of these tables with their indexes. Tables that do not exist count as empty. */
+export async function sizeOfTables(sql: Sql, tables: string[]): Promise<number> {
+  const { rows } = await sql.query<{ bytes: number }>({
+    text: 'SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::float8 AS bytes FROM unnest($1::text[]) AS name',
+    values: [tables],
+  })
+  return rows[0]?.bytes ?? 0
 }

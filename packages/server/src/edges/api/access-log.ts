@@ -1,0 +1,105 @@
+// The access log: one line per request, without bodies, headers of keys, or values that may be secret.
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { FastifyRequest } from 'fastify'
+import { createClientReader } from '../../core/client-address.ts'
+import { now } from '../../core/clock.ts'
+
+export type AccessLogFormat = 'combined' | 'json'
+
+/** A request that has ended. `bytes` is null for streams. */
+export type Access = { request: FastifyRequest; status: number; bytes: number | null; ms: number }
+
+export type AccessLog = {
+  write(access: Access): void
+  /** Opens the file again, after a program has moved it. */
+  reopen(): void
+  close(): void
+}
+
+const mask = '***'
+/** Segments of unknown paths up to this length are shown. Keys and tokens are longer. */
+const shownCharactersMax = 24
+
+/** The path of a route with its parameters. Outside the API they may be secrets, such as tokens of links and callbacks. */
+function pathOf(request: FastifyRequest): string {
+  const path = (request.raw.url ?? '').split('?', 1)[0] as string
+  const { url: pattern } = request.routeOptions
+  if (pattern?.startsWith('/api/v1/')) return path
+  if (pattern !== undefined) return pattern.replace(/:[A-Za-z_]+(?:\([^)]*\))?|\*/g, mask)
+  return path.replace(/[^/]+/g, (segment) => (segment.length > shownCharactersMax ? mask : segment))
+}
+
+/** The target of a request. Every value of the query is masked, because links carry signatures and codes there. */
+export function maskedTarget(request: FastifyRequest): string {
+  const [, query] = (request.raw.url ?? '').split('?', 2)
+  if (query === undefined) return pathOf(request)
+  const names = query.split('&').map((part) => part.split('=', 1)[0] as string)
+  return `${pathOf(request)}?${names.map((name) => `${name.length > shownCharactersMax ? mask : name}=${mask}`).join('&')}`
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `02/Mar/2026:09:30:00 +0000` */
+function commonTime(at: Date): string {
+  const [day, time] = at.toISOString().split('T') as [string, string]
+  const [year, month, date] = day.split('-') as [string, string, string]
+  return `${date}/${months[Number(month) - 1]}/${year}:${time.slice(0, 8)} +0000`
+}
+
+/** A value between quotes, as Apache writes it: no quotes, backslashes or control characters of a client end or add a line. */
+const quoted = (text: string): string =>
+  `"${text.replace(/[^ !#-[\]-~]/g, (one) => (one === '"' || one === '\\' ? `\\${one}` : `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`))}"`
+
+/** The referrer without its query. */
+const refererOf = (request: FastifyRequest): string => String(request.headers.referer ?? '-').split(/[?#]/, 1)[0] as string
+
+export function createAccessLog(
+  { target, format }: { target: 'stdout' | { path: string }; format: AccessLogFormat },
+  trustedProxies: string[],
+): AccessLog {
+  const readClient = createClientReader(trustedProxies)
+  const open = (): number => (target === 'stdout' ? 1 : openSync(target.path, 'a', 0o640))
+  let file = open()
+
+  function lineOf({ request, status, bytes, ms }: Access): string {
+    const { address, userAgent } = readClient(request.raw)
+    const { method, caller, id } = request
+    const at = now()
+    if (format === 'json')
+      return JSON.stringify({
+        time: at.toISOString(),
+        client: address,
+        method,
+        target: maskedTarget(request),
+        protocol: `HTTP/${request.raw.httpVersion}`,
+        status,
+        bytes,
+        ms: Math.round(ms * 10) / 10,
+        referer: refererOf(request),
+        user_agent: userAgent,
+        request_id: id,
+        key_id: caller?.keyId ?? null,
+      })
+    const first = quoted(`${method} ${maskedTarget(request)} HTTP/${request.raw.httpVersion}`)
+    return `${address} - ${caller?.keyId ?? '-'} [${commonTime(at)}] ${first} ${status} ${bytes ?? '-'} ${quoted(refererOf(request))} ${quoted(userAgent || '-')}`
+  }
+
+  return {
+    write(access) {
+      try {
+        writeSync(file, `${lineOf(access)}\n`)
+      } catch {
+        // A full disk or a closed pipe must not fail requests.
+      }
+    },
+    reopen() {
+      if (target === 'stdout') return
+      const opened = open()
+      closeSync(file)
+      file = opened
+    },
+    close() {
+      if (target !== 'stdout') closeSync(file)
+    },
+  }
+}

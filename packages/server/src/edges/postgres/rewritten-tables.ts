@@ -1,0 +1,19 @@
+// Finds the tables whose rows a migration reads or writes as a whole.
+
+/**
+ * The existing tables that a migration rewrites, indexes or updates as a whole. Everything else, such as new tables and new columns with a
+ * constant default, takes no time that depends on the data.
+ */
+export function tablesToRewrite(sql: string): string[] {
+  const text = sql.replace(/--[^\n]*/g, '')
+  const own = new Set([...text.matchAll(/\bCREATE TABLE (?:IF NOT EXISTS )?(\w+)/gi)].map(([, table]) => table as string))
+  const touched = [
+    ...text.matchAll(/\bCREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)(?:IF NOT EXISTS )?\w+ ON (\w+)/gi),
+    ...text.matchAll(
+      /\bALTER TABLE (?:ONLY )?(\w+)[^;]*?\b(?:TYPE|ADD (?:CONSTRAINT|CHECK|FOREIGN KEY|UNIQUE|PRIMARY KEY)|SET NOT NULL|GENERATED|REFERENCES)\b/gi,
+    ),
+    ...text.matchAll(/^\s*UPDATE (\w+)/gim),
+    ...text.matchAll(/^\s*DELETE FROM (\w+)/gim),
+  ].map(([, table]) => table as string)
+  return [...new Set(touched)].filter((table) => !own.has(table))
+}
