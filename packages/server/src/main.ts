@@ -1,7 +1,7 @@
 // callsignd: runs the server, or one of its host commands.
 
 import { type App, startApp } from './app.ts'
-import { loadConfig } from './config/file.ts'
+import { loadConfig, loadKnownConfig } from './config/file.ts'
 import type { Config } from './config/settings.ts'
 import { nowMs } from './core/clock.ts'
 import { freeExternalBuffers } from './core/external-buffers.ts'
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
   const { file, words } = takeConfigOption(process.argv.slice(2))
   const [command = 'serve', ...rest] = words
   if (command === 'serve' && rest.length === 0) return serve(loadConfig(file))
-  process.exitCode = await runCommand(command, rest, () => loadConfig(file), print)
+  process.exitCode = await runCommand(command, rest, { load: () => loadConfig(file), loadKnown: () => loadKnownConfig(file) }, print)
 }
 
 try {

@@ -162,7 +162,7 @@ describe('beside a running server', () => {
     const error = await runCommand(
       command,
       rest,
-      () => readConfig(settings),
+      { load: () => readConfig(settings), loadKnown: () => ({ config: readConfig(settings), unknown: [] }) },
       () => {},
     ).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(CommandFailed)

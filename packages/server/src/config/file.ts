@@ -1,9 +1,12 @@
 // Reads the settings file, callsign.env. Variables of the environment win over it.
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { BadSetting, type Config, findSetting, readConfig } from './settings.ts'
+import { BadSetting, type Config, findSetting, findUnknownNames, readConfig, type UnknownName } from './settings.ts'
 
 export const settingsFileName = 'callsign.env'
+
+/** The settings of a command, read when it needs them. `loadKnown` leaves out the unknown ones. */
+export type SettingsSource = { load: () => Config; loadKnown: () => { config: Config; unknown: UnknownName[] } }
 
 type Environment = Record<string, string | undefined>
 
@@ -12,10 +15,18 @@ export function loadConfig(path: string | null, environment: Environment = proce
   return readConfig(loadEnvironment(path, environment))
 }
 
+/** The settings without the unknown ones, which are returned beside them: an upgrade may remove or rename some. */
+export function loadKnownConfig(path: string | null, environment: Environment = process.env): { config: Config; unknown: UnknownName[] } {
+  const given = loadEnvironment(path, environment, true)
+  const unknown = findUnknownNames(given)
+  const known = Object.entries(given).filter(([name]) => !unknown.some((one) => one.name === name))
+  return { config: readConfig(Object.fromEntries(known)), unknown }
+}
+
 /** The variables of the file and of the environment. */
-export function loadEnvironment(path: string | null, environment: Environment = process.env): Environment {
+export function loadEnvironment(path: string | null, environment: Environment = process.env, mayBeUnknown = false): Environment {
   const found = path ?? findFile(environment)
-  return found === null ? environment : { ...readSettingsFile(found), ...environment }
+  return found === null ? environment : { ...readSettingsFile(found, mayBeUnknown), ...environment }
 }
 
 function findFile(environment: Environment): string | null {
@@ -23,8 +34,8 @@ function findFile(environment: Environment): string | null {
   return folders.map((folder) => join(folder, settingsFileName)).find((path) => existsSync(path)) ?? null
 }
 
-/** The variables of a file. An unknown name or a bad value is refused with its line. */
-export function readSettingsFile(path: string): Record<string, string> {
+/** The variables of a file. An unknown name, unless `mayBeUnknown`, or a bad value is refused with its line. */
+export function readSettingsFile(path: string, mayBeUnknown = false): Record<string, string> {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -44,7 +55,7 @@ export function readSettingsFile(path: string): Record<string, string> {
     if (name in values) refuse(`${name} is set twice: remove one`)
     const value = unquote(raw)
     const setting = findSetting(name)
-    if (setting === undefined) refuse(`${name} is not a setting of callsignd: correct the name by docs/configuration.md`)
+    if (setting === undefined && !mayBeUnknown) refuse(`${name} is not a setting of callsignd: correct the name by docs/configuration.md`)
     if (setting && setting.name === name && value !== '') {
       try {
         setting.read(value)

@@ -114,18 +114,12 @@ const renamedNames: Record<string, string> = {}
 export type UnknownName = { name: string; renamedTo: string | null }
 
 /** Variables that look like settings of this version and are not. */
-export const findUnknownNames = (environment: Record<string, string | undefined> = process.env): UnknownName[] =>
+export const findUnknownNames = (environment: Record<string, string | undefined>): UnknownName[] =>
   Object.keys(environment).flatMap((name) =>
     name.startsWith('CALLSIGN_') && !name.startsWith('CALLSIGN_TEST_') && !knownNames.has(name)
       ? [{ name, renamedTo: renamedNames[name] ?? null }]
       : [],
   )
-
-/** Reads the settings without those that are unknown, for checks before an upgrade. */
-export const readKnownConfig = (environment: Record<string, string | undefined> = process.env): Config => {
-  const unknown = new Set(findUnknownNames(environment).map(({ name }) => name))
-  return readConfig(Object.fromEntries(Object.entries(environment).filter(([name]) => !unknown.has(name))))
-}
 
 function refuseUnknownNames(environment: Record<string, string | undefined>): void {
   const [unknown] = findUnknownNames(environment)

@@ -2,7 +2,8 @@
 import { parseArgs } from 'node:util'
 import { agentScopes, scopes } from '@callsign/contract/scopes'
 import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
-import { type Config, describeConfig, readKnownConfig } from '../config/settings.ts'
+import type { SettingsSource } from '../config/file.ts'
+import { type Config, describeConfig } from '../config/settings.ts'
 import { createLog, type Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
 import { openKeyring } from '../edges/keyring/keyring.ts'
@@ -52,7 +53,7 @@ type Options = { check?: boolean; json?: boolean; name?: string; organization?: 
 type Context = { config: Config; db: Database; credentials: Credentials; options: Options; print: Print }
 
 /** Runs one command and returns the exit code. Throws CommandFailed with a sentence for the operator. */
-export async function runCommand(command: string, args: string[], readConfig: () => Config, print: Print): Promise<number> {
+export async function runCommand(command: string, args: string[], settings: SettingsSource, print: Print): Promise<number> {
   if (['help', '--help', '-h'].includes(command)) {
     print(usage)
     return 0
@@ -60,18 +61,18 @@ export async function runCommand(command: string, args: string[], readConfig: ()
   if (command === 'setup') return runSetup(args, print)
   const options = readOptions(args)
   if (command === 'config') {
-    for (const line of describeConfig(readConfig())) print(line)
+    for (const line of describeConfig(settings.load())) print(line)
     return 0
   }
-  if (command === 'upgrade') return checkUpgradeFor(options, print)
+  if (command === 'upgrade') return checkUpgradeFor(settings, options, print)
   const ownCommand = ownDatabase[command]
   if (ownCommand) {
-    const config = readConfig()
+    const config = settings.load()
     return ownCommand(config, quietLog(config), options, print)
   }
   const run = commands[command === 'organizations' || command === 'keys' ? `${command} ${options.words.shift() ?? ''}`.trim() : command]
   if (!run) throw new CommandFailed(`unknown command: ${[command, ...args].join(' ')}`, true)
-  const config = readConfig()
+  const config = settings.load()
   const { db, close } = await openForCommand(config, quietLog(config))
   try {
     await run({ config, db, credentials: credentialsOf(db), options, print })
@@ -129,10 +130,10 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
 }
 
 /** Reads the settings itself, because unknown ones are a finding. */
-async function checkUpgradeFor(options: Options, print: Print): Promise<number> {
+async function checkUpgradeFor(settings: SettingsSource, options: Options, print: Print): Promise<number> {
   if (!options.check) throw new CommandFailed('upgrade only checks: run callsignd upgrade --check, then start this version', true)
-  const config = readKnownConfig()
-  const plan = await checkUpgrade(config, quietLog(config))
+  const { config, unknown } = settings.loadKnown()
+  const plan = await checkUpgrade(config, quietLog(config), unknown)
   for (const line of options.json ? [JSON.stringify(plan)] : describePlan(plan)) print(line)
   return plan.problems.length === 0 ? 0 : 1
 }

@@ -2,8 +2,7 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import type { Config } from '../config/settings.ts'
-import { findUnknownNames, type UnknownName } from '../config/settings.ts'
+import type { Config, UnknownName } from '../config/settings.ts'
 import { nowMs } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { Sql } from '../core/sql.ts'
@@ -38,7 +37,7 @@ const backupMsMax = 24 * 3_600_000
 const answerMs = 5_000
 const answerBytesMax = 20 * 1024 * 1024
 
-export async function checkUpgrade(config: Config, log: Log, unknown: UnknownName[] = findUnknownNames()): Promise<UpgradePlan> {
+export async function checkUpgrade(config: Config, log: Log, unknown: UnknownName[]): Promise<UpgradePlan> {
   const plan: UpgradePlan = {
     version,
     running_version: await findRunningVersion(config),
