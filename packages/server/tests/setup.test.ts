@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { loadConfig, readSettingsFile, settingLine } from '../src/config/file.ts'
+import { loadConfig, loadKnownConfig, readSettingsFile, settingLine } from '../src/config/file.ts'
 import { CommandFailed } from '../src/host/failure.ts'
 import { runSetup } from '../src/host/setup.ts'
 import { callsignd, makeDataDir } from './harness/callsignd.ts'
@@ -175,4 +175,12 @@ test('a file that does not exist or a missing name stops the start', async () =>
     code: 2,
     stderr: expect.stringMatching(/^callsignd: --config needs the name of a file\n/),
   })
+})
+
+test('the check before an upgrade reads a file with unknown settings, and names them', async () => {
+  const path = join(folder, 'callsign.env')
+  await writeFile(path, 'CALLSIGN_PROT=80\nCALLSIGN_SMTP_PORT=2526\n')
+  const { config, unknown } = loadKnownConfig(path, { CALLSIGN_POTR: '1' })
+  expect([config.smtpPort, unknown.map(({ name }) => name)]).toEqual([2526, ['CALLSIGN_PROT', 'CALLSIGN_POTR']])
+  expect(() => loadConfig(path, {})).toThrow('line 1: CALLSIGN_PROT is not a setting')
 })
