@@ -29,10 +29,14 @@ function printList(): void {
   const sentenceOf = (name: string) => (readFileSync(join(folder, `${name}.ts`), 'utf8').split('\n', 1)[0] as string).replace(/^\/\/ /, '')
   for (const name of benchmarks) console.log(`${name.padEnd(width)}  ${sentenceOf(name)}`)
   console.log('\nRun npm run bench -- NAME, or all as NAME. The options are --rounds 3, --seconds 3 and --connections 1,16,64.')
-  console.log('all saves its figures in docs/performance.json. npm run docs then prints them in docs/performance.md.')
+  console.log(
+    'all, or --save with a NAME, saves the figures in docs/performance.json. npm run docs then prints them in docs/performance.md.',
+  )
 }
 
-const [wanted, ...options] = process.argv.slice(2)
+const given = process.argv.slice(2)
+const [wanted, ...options] = given.filter((argument) => argument !== '--save')
+const isSaved = wanted === 'all' || given.includes('--save')
 if (wanted === undefined) {
   printList()
 } else if (wanted !== 'all' && !benchmarks.includes(wanted)) {
@@ -48,6 +52,6 @@ if (wanted === undefined) {
     console.log('\n## Figures and goals\n')
     printTable(head, rows)
     for (const loss of losses) console.log(loss)
-    if (wanted === 'all') saveResults(before, measured)
+    if (isSaved) saveResults(before, measured)
   }
 }

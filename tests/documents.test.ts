@@ -1,6 +1,6 @@
 // The documents tell the truth: files that they name exist, and printed pages are current.
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { cliPage, configurationPage, monitoringPage, performancePage } from '../bin/docs.ts'
 import { stalePythonFiles } from '../bin/python.ts'
@@ -23,6 +23,13 @@ test('every file that a document names exists', () => {
   })
   expect(documents.length).toBeGreaterThan(5)
   expect(missing).toEqual([])
+})
+
+test('the list of decisions has every record', () => {
+  const list = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8')
+  const records = globSync('docs/decisions/0*.md', { cwd: root }).map((path) => basename(path))
+  expect(records.length).toBeGreaterThan(100)
+  expect(records.filter((record) => !list.includes(`](${record})`))).toEqual([])
 })
 
 test('docs/cli.md is the output of npm run docs', () => {
