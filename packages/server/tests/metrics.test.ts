@@ -142,6 +142,7 @@ test('the dashboard and the alerts use metrics and labels that the server prints
   // Every metric is on the dashboard or in an alert, except for those that are there to be looked up.
   const used = files.map((file) => readFileSync(join(repository, file), 'utf8')).join('\n')
   expect(listMetrics().flatMap(({ name }) => (new RegExp(`\\b${name}(_bucket)?\\b`).test(used) ? [] : [name]))).toEqual([
+    'callsign_certificate_orders_total',
     'callsign_imessage_callbacks_refused_total',
     'callsign_imessages_received_total',
   ])
@@ -155,7 +156,7 @@ test('every alert has a severity, a summary and an action, and a test that fires
   const tests = read('alerts.test.yaml')
   expect(rules.length).toBeGreaterThan(15)
   for (const rule of rules) {
-    expect(rule).toMatch(/severity: (warning|critical)[\s\S]*summary: '[^']+'[\s\S]*action: '[^']+\.'/)
+    expect(rule).toMatch(/severity: (warning|critical)[\s\S]*summary: (['"]).+\2\s+action: (['"]).+\.\3/)
     const [name = ''] = rule.split('\n')
     const fires = tests.split(`alertname: ${name}\n`).slice(1)
     // CallsignWebhooksLate has the form of CallsignJobsLate.

@@ -3,6 +3,7 @@ import { firstId, timeOfId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
 import { nowMs } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
 import type { Database } from '../../../core/sql.ts'
 import { keptMs } from './model.ts'
 import * as store from './store.ts'
@@ -26,13 +27,14 @@ export function createHistory(db: Database) {
    * for `field` when it cannot have existed.
    */
   async function findPlace(organizationId: string, id: string, field: string): Promise<number | null> {
-    if (timeOfId(id) > nowMs() + clockSkewMsMax) throw invalid(field, 'is not the id of an event of this organization')
     let entry = await loadEntry(id)
     if (entry?.organization_id === organizationId && entry.position === null) {
       await store.placeEvents(db)
       entry = await loadEntry(id)
     }
     if (entry?.organization_id === organizationId && entry.position !== null) return entry.position
+    // Ids stay ahead of a clock that was set back, so a new id tells the time.
+    if (timeOfId(id) > timeOfId(newId('event')) + clockSkewMsMax) throw invalid(field, 'is not the id of an event of this organization')
     const oldest = (await store.findOldest(db, organizationId)) ?? firstId('event', nowMs() - keptMs)
     return id < oldest ? 0 : null
   }
