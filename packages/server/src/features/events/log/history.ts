@@ -33,7 +33,7 @@ export function createHistory(db: Database) {
       entry = await loadEntry(id)
     }
     if (entry?.organization_id === organizationId && entry.position !== null) return entry.position
-    // Ids stay ahead of a clock that was set back, so a new id tells the time.
+    // Compared with a new id, because ids stay ahead of a clock that was set back.
     if (timeOfId(id) > timeOfId(newId('event')) + clockSkewMsMax) throw invalid(field, 'is not the id of an event of this organization')
     const oldest = (await store.findOldest(db, organizationId)) ?? firstId('event', nowMs() - keptMs)
     return id < oldest ? 0 : null
