@@ -1,4 +1,4 @@
-// The commands of the guide for moving, as printed, from an IMAP server that answers what curl asks.
+// The commands of the guide for moving, as printed: settings of Resend, an IMAP server that answers what curl asks, and our CLI.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { repository } from './harness/snippets.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 const stored = [
@@ -35,7 +36,6 @@ let imap: Server
 let folder: string
 beforeAll(async () => {
   harness = await startHarness()
-  await harness.createAgent('sales')
   folder = await mkdtemp(join(tmpdir(), 'callsign-migrating-'))
   imap = createServer((socket) => {
     socket.write('* OK ready\r\n')
@@ -52,15 +52,60 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+const run = promisify(execFile)
+const guidePart = async (heading: string): Promise<string> => {
+  const guide = await readFile(join(repository, 'docs/migrating.md'), 'utf8')
+  return guide.split(/^## /m).find((part) => part.startsWith(heading)) as string
+}
+
+/** Runs a command line of the guide with our CLI, in the environment of its reader. */
+async function runCli(line: string): Promise<string> {
+  const cli = `callsign() { '${process.execPath}' --disable-warning=ExperimentalWarning '${join(repository, 'packages/cli/src/main.ts')}' "$@"; }`
+  const environment = { PATH: process.env.PATH, HOME: folder, CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey }
+  const { stdout } = await run('sh', ['-ec', `${cli}\n${line}`], { cwd: folder, env: environment })
+  return stdout
+}
+
+test('a program with the package of Resend needs the two settings only', async () => {
+  const part = await guidePart('From Resend')
+  const commands = [...part.matchAll(/`(callsign [^`]+)`/g)].map(([, line]) => line as string)
+  expect(commands.slice(0, 2)).toEqual(['callsign identities create sales', 'callsign addresses create sales jane.doe'])
+  for (const line of commands.slice(0, 2)) await runCli(line)
+  const settings = (/```sh\n([\s\S]*?)```/.exec(part)?.[1] ?? '')
+    .replace('https://callsign.example', harness.baseUrl)
+    .replace('svc_live_…', harness.organizationKey)
+  const program = `import { Resend } from 'resend'
+    const { data, error } = await new Resend().emails.send({ from: 'Jane <jane.doe@agents.localhost>', to: 'ada@example.com', subject: 'Moved', text: 'Hi' })
+    if (error) throw new Error(error.message)
+    console.log(data.id)`
+  const { stdout } = await run('sh', ['-ec', `${settings}\nexec '${process.execPath}' --input-type=module -e "$PROGRAM"`], {
+    cwd: join(repository, 'packages/server'),
+    env: { PATH: process.env.PATH, PROGRAM: program },
+  })
+  expect(await harness.getMessage('sales', stdout.trim())).toMatchObject({ from: 'jane.doe@agents.localhost', subject: 'Moved' })
+})
+
 test('a message of an IMAP mailbox is brought over', async () => {
-  const guide = await readFile(join(import.meta.dirname, '../../../docs/migrating.md'), 'utf8')
-  const [, commands = ''] = /## From a plain IMAP mailbox[\s\S]*?```sh\n([\s\S]*?)```/.exec(guide) ?? []
+  const part = await guidePart('From a plain IMAP mailbox')
+  const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(part) ?? []
   const script = commands
     .replace('imap.example.com:143', `127.0.0.1:${(imap.address() as AddressInfo).port}`)
     .replace('callsign.example:25', `127.0.0.1:${harness.smtpPort}`)
     .replace('sales@agents.example.com', 'sales@agents.localhost')
-  await promisify(execFile)('sh', ['-ec', script], { cwd: folder })
+  await run('sh', ['-ec', script], { cwd: folder })
   const message = await harness.waitForMail('sales', 'From the old mailbox')
   expect(message).toMatchObject({ message_id: '<old-1@example.com>', delivered_to: 'sales@agents.localhost' })
   expect(message.text).toContain('An old message.')
+
+  // The commands that stand for those of IMAP, with this message.
+  const lines = [...part.matchAll(/^\| .*$/gm)].flatMap(([row]) =>
+    [...row.matchAll(/`(callsign [^`]+)`/g)].map(([, line]) => line as string),
+  )
+  expect(lines).toHaveLength(7)
+  for (const line of lines.filter((one) => !one.startsWith('callsign mail wait'))) await runCli(line.replace('msg_01jq8', message.id))
+  expect(await harness.getMessage('sales', message.id)).toMatchObject({ is_read: true, is_starred: true, labels: ['invoices'] })
+  expect((await harness.expectApi(200, 'GET', '/mailboxes/sales/drafts')).drafts).toMatchObject([{ subject: 'Offer', text: 'As we said.' }])
+  // A message that arrived since the previous command counts.
+  await harness.deliver({ from: 'eve@example.org', to: 'sales@agents.localhost', subject: 'Awaited', text: 'Now' })
+  expect(await runCli(lines.find((one) => one.startsWith('callsign mail wait')) as string)).toContain('Awaited')
 })
