@@ -1,7 +1,7 @@
 // GETs one message, against a bare Fastify route with the same bytes. The goal is half of its requests per second.
 import { join } from 'node:path'
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
-import { report } from './harness/goals.ts'
+import { reportRatios } from './harness/goals.ts'
 import { fillMailboxes, receiver } from './harness/messages.ts'
 import { compare, startBare } from './harness/side-by-side.ts'
 import { printHead } from './harness/table.ts'
@@ -36,7 +36,7 @@ try {
       },
       { name: 'callsign', pid: server.pid, request: { url: server.url + path, method: 'GET', headers } },
     ])
-    for (const { name, connections, ratio } of ratios) if (name === 'callsign') report(`get-${connections}`, ratio)
+    reportRatios('get', ratios.get('callsign') ?? [])
   } finally {
     await Promise.all([bare.stop(), bareSelect.stop()])
   }

@@ -1,6 +1,6 @@
 // GET a list of 50 messages, with their texts and as summaries, against a bare Fastify route that answers the same bytes.
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
-import { report } from './harness/goals.ts'
+import { reportRatios } from './harness/goals.ts'
 import { fillMailboxes } from './harness/messages.ts'
 import { compare, startBare } from './harness/side-by-side.ts'
 import { printHead } from './harness/table.ts'
@@ -26,7 +26,7 @@ try {
         { name: 'bare Fastify', pid: bare.pid, request: { url: bare.url + path, method: 'GET', headers } },
         { name: 'callsign', pid: server.pid, request: { url: server.url + path, method: 'GET', headers } },
       ])
-      for (const { name, connections, ratio } of ratios) if (name === 'callsign') report(`${figure}-${connections}`, ratio)
+      reportRatios(figure, ratios.get('callsign') ?? [])
     } finally {
       await bare.stop()
     }

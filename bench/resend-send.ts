@@ -1,6 +1,6 @@
 // Sends one mail through the API of Resend, against our own API on the same server. The goal is at most 1.1 times its latency.
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
-import { report } from './harness/goals.ts'
+import { reportRatios } from './harness/goals.ts'
 import { fillMailboxes, messageText, sender } from './harness/messages.ts'
 import { compare } from './harness/side-by-side.ts'
 import { printHead } from './harness/table.ts'
@@ -25,7 +25,7 @@ try {
     { name: 'our own API', pid: server.pid, request: { ...request, url: server.url + paths.own } },
     { name: 'API of Resend', pid: server.pid, request: { ...request, url: server.url + paths.resend } },
   ])
-  for (const { name, connections, ratio } of ratios) if (name === 'API of Resend') report(`resend-${connections}`, 1 / ratio)
+  reportRatios('resend', ratios.get('API of Resend') ?? [], (ratio) => 1 / ratio)
 } finally {
   await server.stop()
   directory.remove()

@@ -1,6 +1,6 @@
 // POST one mail, committed to disk before it is answered, against a bare Fastify route that parses the same body and answers the same bytes.
 import { ask, makeDirectory, startCallsign } from './harness/callsign-server.ts'
-import { report } from './harness/goals.ts'
+import { reportRatios } from './harness/goals.ts'
 import { fillMailboxes, messageText, sender, waitForDelivery } from './harness/messages.ts'
 import { compare, startBare } from './harness/side-by-side.ts'
 import { printHead } from './harness/table.ts'
@@ -36,7 +36,7 @@ try {
         waitForRest: () => waitForDelivery(whole, whole.key as string),
       },
     ])
-    for (const { name, connections, ratio } of ratios) if (name === 'callsign, accepting') report(`send-${connections}`, ratio)
+    reportRatios('send', ratios.get('callsign, accepting') ?? [])
   } finally {
     await bare.stop()
   }

@@ -1,9 +1,9 @@
 // HAProxy in front of the database and of Callsign's processes.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { accepts } from '../../packages/server/tests/harness/peer-process.ts'
 
 /** A port and the servers behind it. `check` says how HAProxy finds out which of them work. */
 export type Service = { name: string; port: number; mode: 'tcp' | 'http'; check: string[]; servers: string[] }
@@ -46,13 +46,3 @@ export async function startHaproxy(folder: string, services: Service[]): Promise
   }
   return child
 }
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port })
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })

@@ -41,6 +41,11 @@ export function report(name: string, value: number): void {
   if (isFigure(name)) process.send?.({ name, value: Number(value.toPrecision(3)) })
 }
 
+/** Reports a server's ratios to its peer as `figure-CONNECTIONS`, each as `toValue` makes it. */
+export function reportRatios(figure: string, ratios: { connections: number; ratio: number }[], toValue = (ratio: number) => ratio): void {
+  for (const { connections, ratio } of ratios) report(`${figure}-${connections}`, toValue(ratio))
+}
+
 /** True when the value is at the goal or better. */
 export const isMet = (goal: Goal, value: number): boolean => ('atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost)
 

@@ -1,11 +1,10 @@
 // Postfix with rspamd as its milter and Dovecot with a full-text index behind it: what people run for the work that Callsign does with a message.
 import { execFile, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { endProcess, findFreePort, greets } from '../../packages/server/tests/harness/peer-process.ts'
+import { accepts, endProcess, findFreePort, greets } from '../../packages/server/tests/harness/peer-process.ts'
 import { findPostfix, startPostfix } from '../../packages/server/tests/harness/postfix.ts'
 import { waitFor } from '../../packages/server/tests/harness/wait.ts'
 
@@ -104,16 +103,6 @@ protocol lmtp {
   mail_plugins = fts fts_xapian
 }
 `
-
-/** True when a server takes connections on this loopback port. */
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.on('error', () => resolve(false))
-  })
 
 /** Starts the three servers on loopback, with folders of their own. Mail for `box@example.com` is checked, stored and indexed. */
 export async function startMailStack(dns: { host: string; port: number }): Promise<MailStack> {

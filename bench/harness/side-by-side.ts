@@ -44,16 +44,16 @@ export async function startBare(route: BareRoute): Promise<{ url: string; pid: n
 const warmUpSeconds = 2
 
 /** A variant's median ratio to the first one, at a number of connections. */
-export type Ratio = { name: string; connections: number; ratio: number }
+export type Ratio = { connections: number; ratio: number }
 
 /**
- * Runs every variant at every number of connections, prints the table of it, and returns the ratios. Throws when a request failed.
+ * Runs every variant at every number of connections, prints the table of it, and returns the ratios by name. Throws when a request failed.
  */
-export async function compare(variants: Variant[]): Promise<Ratio[]> {
+export async function compare(variants: Variant[]): Promise<Map<string, Ratio[]>> {
   const { rounds, seconds, connections } = readOptions()
   const generator = fork(join(import.meta.dirname, 'load-generator.ts'))
   const rows: string[][] = []
-  const found: Ratio[] = []
+  const found = new Map<string, Ratio[]>(variants.map(({ name }) => [name, []]))
   try {
     for (const variant of variants) await run(generator, variant, Math.max(...connections), warmUpSeconds)
     for (const count of connections) {
@@ -64,7 +64,7 @@ export async function compare(variants: Variant[]): Promise<Ratio[]> {
       const peer = measures.get(variants[0] as Variant) as Measure[]
       for (const [variant, own] of measures) {
         rows.push(toRow(count, variant.name, own, peer))
-        found.push({ name: variant.name, connections: count, ratio: median(ratiosOf(own, peer)) })
+        found.get(variant.name)?.push({ connections: count, ratio: median(ratiosOf(own, peer)) })
       }
     }
   } finally {

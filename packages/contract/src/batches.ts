@@ -5,7 +5,7 @@ import { ErrorDetail } from './errors.ts'
 import { Message } from './message-views.ts'
 import { flagChanges, MessageFlags } from './messages.ts'
 import { operation } from './operation.ts'
-import { composition } from './outbound-mail.ts'
+import { composition, refusals } from './outbound-mail.ts'
 import { HandleReference, id, nullableString, nullableTimestamp, strict } from './schema.ts'
 
 /** Maximum messages that one request sends. */
@@ -56,14 +56,7 @@ export const sendBatch = operation({
     },
     { $id: 'SentBatch' },
   ),
-  errors: [
-    'not_found',
-    'approval_required',
-    'recipient_not_allowed',
-    'recipient_suppressed',
-    'sending_limit_reached',
-    'storage_quota_exceeded',
-  ],
+  errors: ['not_found', ...refusals],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

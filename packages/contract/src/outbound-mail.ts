@@ -1,6 +1,7 @@
 // Sends new messages, replies and forwards.
 import Type from 'typebox'
 import { AttachmentInputs, attachmentBodyBytesMax, ReplyAttachmentInput } from './attachments.ts'
+import type { ErrorCode } from './errors.ts'
 import { marks } from './metadata.ts'
 import { operation } from './operation.ts'
 import { AddressText, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
@@ -49,6 +50,15 @@ export const composition = {
   ...marks,
 }
 
+/** The errors of every message that may not be sent now. */
+export const refusals: ErrorCode[] = [
+  'approval_required',
+  'recipient_not_allowed',
+  'recipient_suppressed',
+  'sending_limit_reached',
+  'storage_quota_exceeded',
+]
+
 export const QueuedMessage = Type.Object(
   { id: Type.String(), thread_id: Type.String(), status: Type.Literal('queued'), created_at: Timestamp },
   { $id: 'QueuedMessage' },
@@ -64,14 +74,7 @@ export const sendMail = operation({
   body: strict({ agent: HandleReference, ...composition }),
   status: 201,
   reply: QueuedMessage,
-  errors: [
-    'not_found',
-    'approval_required',
-    'recipient_not_allowed',
-    'recipient_suppressed',
-    'sending_limit_reached',
-    'storage_quota_exceeded',
-  ],
+  errors: ['not_found', ...refusals],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -87,7 +90,7 @@ export const sendMessage = operation({
   body: strict(composition),
   status: 201,
   reply: QueuedMessage,
-  errors: ['approval_required', 'recipient_not_allowed', 'recipient_suppressed', 'sending_limit_reached', 'storage_quota_exceeded'],
+  errors: refusals,
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -124,14 +127,7 @@ export const replyToMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: [
-    'conflict',
-    'approval_required',
-    'recipient_not_allowed',
-    'recipient_suppressed',
-    'sending_limit_reached',
-    'storage_quota_exceeded',
-  ],
+  errors: ['conflict', ...refusals],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })
@@ -160,14 +156,7 @@ export const forwardMessage = operation({
   }),
   status: 201,
   reply: SentReply,
-  errors: [
-    'conflict',
-    'approval_required',
-    'recipient_not_allowed',
-    'recipient_suppressed',
-    'sending_limit_reached',
-    'storage_quota_exceeded',
-  ],
+  errors: ['conflict', ...refusals],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
 })

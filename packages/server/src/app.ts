@@ -1,10 +1,8 @@
 // Starts and stops the server: the database first, the listeners last, and back in reverse.
 import type { Config } from './config/settings.ts'
-import { type BusinessEvents, createBusinessEvents } from './core/business-events.ts'
+import { createBusinessEvents } from './core/business-events.ts'
 import { inMs } from './core/clock.ts'
 import type { Log } from './core/log.ts'
-import type { Replays } from './core/replay.ts'
-import type { Database } from './core/sql.ts'
 import { keptMs } from './edges/api/idempotency.ts'
 import type { HttpServer } from './edges/api/server.ts'
 import { type FreeSpace, watchFreeSpace } from './edges/blobs/free-space.ts'
@@ -21,7 +19,7 @@ import { checkBootstrapKey, ensureFirstKey, type FirstStart, organizationName } 
 import { foldersOf, ownFolders, requireFolder } from './host/folder.ts'
 import { startScheduledBackup } from './host/scheduled-backup.ts'
 import { findProblems } from './host/server-findings.ts'
-import { createHttp } from './wiring/http.ts'
+import { createHttp, type Serving } from './wiring/http.ts'
 import { createMetrics } from './wiring/metrics.ts'
 import { type Running, sealingOf } from './wiring/parts.ts'
 import { createServerParts, type ServerParts } from './wiring/server.ts'
@@ -226,15 +224,7 @@ async function consoleUrlOf(config: Config, url: string, { console }: ServerPart
   return token ? linkUrl(url, token) : `${url}/console/`
 }
 
-type Starting = {
-  config: Config
-  db: Database
-  log: Log
-  parts: ServerParts
-  replays: Replays
-  running: Running
-  businessEvents: BusinessEvents
-}
+type Starting = Omit<Serving, 'worker' | 'findProblems'>
 
 type Background = Starting & { database: StoredDatabase['target'] }
 

@@ -16,7 +16,8 @@ import { createOAuthPages } from './oauth.ts'
 import { type Running, version } from './parts.ts'
 import type { ServerParts } from './server.ts'
 
-type Serving = {
+/** The parts of the HTTP server. */
+export type Serving = {
   config: Config
   db: Database
   log: Log

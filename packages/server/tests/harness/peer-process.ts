@@ -31,6 +31,16 @@ export const greets = (port: number): Promise<boolean> =>
     })
   })
 
+/** True if a server takes connections on this loopback port. */
+export const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+
 /** Ends it with a SIGTERM, and resolves when it has exited. */
 export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
