@@ -67,7 +67,11 @@ const ReachedLimit = Type.Object(
     scope: Type.Unsafe<'identity' | 'key' | 'organization'>({ type: 'string', enum: ['identity', 'key', 'organization'] }),
     max: Type.Integer(),
     left: Type.Integer({ description: 'The number that may still be sent in this window.' }),
-    resets_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description: 'The end of the window.' }),
+    resets_at: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'The time at which the message fits.',
+    }),
   },
   { additionalProperties: false },
 )

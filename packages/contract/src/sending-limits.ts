@@ -17,10 +17,10 @@ const limit = (description: string) =>
 
 const limits = {
   recipients_per_message: limit('To, Cc and Bcc together.'),
-  messages_per_minute: limit('Per minute of the clock, UTC.'),
-  messages_per_hour: limit('Per hour of the clock, UTC.'),
-  messages_per_day: limit('Per day, UTC.'),
-  new_recipients_per_day: limit('Addresses per day, UTC, that got no message since this limit was first set.'),
+  messages_per_minute: limit('In any 60 seconds.'),
+  messages_per_hour: limit('In any 60 minutes.'),
+  messages_per_day: limit('In any 24 hours.'),
+  new_recipients_per_day: limit('Addresses in any 24 hours that got no message since this limit was first set.'),
 } satisfies Record<SendingLimitName, unknown>
 
 /** null means no limit. */

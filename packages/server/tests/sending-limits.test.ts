@@ -45,7 +45,7 @@ describe('the limits of an identity', () => {
     const refused = await send('counted', ['c@example.com'])
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(86_400)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(86_400 + 86_400 / 60)
     const { code, details } = refused.body.error
     expect(code).toBe('sending_limit_reached')
     expect(details[0].limit).toEqual({
@@ -53,8 +53,9 @@ describe('the limits of an identity', () => {
       scope: 'identity',
       max: 2,
       left: 0,
-      resets_at: expect.stringMatching(/T00:00:00\.000Z$/),
+      resets_at: expect.stringMatching(/T\d\d:\d\d:00\.000Z$/),
     })
+    expect(Date.parse(details[0].limit.resets_at)).toBeGreaterThan(Date.now())
     await limitsOf('counted', { messages_per_day: 3 })
     expect((await send('counted', ['c@example.com'])).status).toBe(201)
   })
@@ -100,6 +101,32 @@ describe('the limits of an identity', () => {
     expect((await harness.api('POST', `/mailboxes/drafting/drafts/${second.id}/send`)).status).toBe(429)
     await harness.expectApi(200, 'GET', `/mailboxes/drafting/drafts/${second.id}`)
   })
+})
+
+test('a window slides: messages count until they are one window old', async () => {
+  const { id } = await harness.createAgent('sliding')
+  await limitsOf('sliding', { messages_per_hour: 3 })
+  const age = (interval: string) =>
+    harness.db.query({ text: 'UPDATE send_counts SET ends_at = ends_at - $2::interval WHERE subject = $1', values: [id, interval] })
+  const to = ['a@example.com']
+  expect((await send('sliding', to)).status).toBe(201)
+  await age('20 minutes')
+  for (let sent = 0; sent < 2; sent++) expect((await send('sliding', to)).status).toBe(201)
+  await age('30 minutes')
+  const refused = await send('sliding', to)
+  expect(refused.status).toBe(429)
+  const { left, resets_at } = refused.body.error.details[0].limit
+  expect(left).toBe(0)
+  expect(Date.parse(resets_at) - Date.now()).toBeLessThanOrEqual(11 * 60_000)
+  await age('11 minutes')
+  expect((await send('sliding', to)).status).toBe(201)
+  expect((await send('sliding', to)).status).toBe(429)
+  await age('61 minutes')
+  const batch = await harness.api('POST', '/mail/batch', {
+    body: { messages: Array.from({ length: 4 }, () => ({ agent: 'sliding', to, subject: 'Hello', text: 'Hello' })) },
+  })
+  expect(batch.status).toBe(429)
+  expect(batch.body.error.details[0].limit.left).toBe(3)
 })
 
 test('an organization has limits for all its mail and for each key', async () => {

@@ -550,7 +550,7 @@ class ErrorErrorDetailsItemLimit(TypedDict):
     left: int
     """The number that may still be sent in this window."""
     resets_at: str | None
-    """The end of the window."""
+    """The time at which the message fits."""
 
 
 class Event(TypedDict):
@@ -1487,26 +1487,26 @@ class SendingLimits(TypedDict):
     recipients_per_message: int | None
     """To, Cc and Bcc together."""
     messages_per_minute: int | None
-    """Per minute of the clock, UTC."""
+    """In any 60 seconds."""
     messages_per_hour: int | None
-    """Per hour of the clock, UTC."""
+    """In any 60 minutes."""
     messages_per_day: int | None
-    """Per day, UTC."""
+    """In any 24 hours."""
     new_recipients_per_day: int | None
-    """Addresses per day, UTC, that got no message since this limit was first set."""
+    """Addresses in any 24 hours that got no message since this limit was first set."""
 
 
 class SendingLimitsChange(TypedDict):
     recipients_per_message: NotRequired[int | None]
     """To, Cc and Bcc together."""
     messages_per_minute: NotRequired[int | None]
-    """Per minute of the clock, UTC."""
+    """In any 60 seconds."""
     messages_per_hour: NotRequired[int | None]
-    """Per hour of the clock, UTC."""
+    """In any 60 minutes."""
     messages_per_day: NotRequired[int | None]
-    """Per day, UTC."""
+    """In any 24 hours."""
     new_recipients_per_day: NotRequired[int | None]
-    """Addresses per day, UTC, that got no message since this limit was first set."""
+    """Addresses in any 24 hours that got no message since this limit was first set."""
 
 
 class SentBatch(TypedDict):
@@ -1545,7 +1545,7 @@ class SentBatchDataItemErrorDetailsItemLimit(TypedDict):
     left: int
     """The number that may still be sent in this window."""
     resets_at: str | None
-    """The end of the window."""
+    """The time at which the message fits."""
 
 
 class SentDraft(TypedDict):

@@ -1,14 +1,13 @@
 // The SQL of counted messages.
 import type { Sql, Tx } from '../../../core/sql.ts'
-import { type Charge, type Counted, windowUnits } from './sending-limits.ts'
+import { type Charge, type Counted, slicesPerWindow, windowSeconds } from './sending-limits.ts'
 
 /**
- * Adds the messages of a transaction to the counters of their windows, and returns the new counts. The rows stay locked until the
+ * Adds the messages of a transaction to the counters of their limits, and returns the new counts. Locks the subjects until the
  * transaction ends, so concurrent senders wait for each other here. Call it as the last statement.
  */
 export async function count(tx: Tx, charges: Charge[]): Promise<Counted[]> {
   const fresh = await addKnown(tx, charges)
-  // Sorted, so that concurrent transactions lock common rows in the same order.
   const wanted = charges
     .flatMap((charge) =>
       charge.limits.map(([name, max]) => ({
@@ -19,28 +18,52 @@ export async function count(tx: Tx, charges: Charge[]): Promise<Counted[]> {
       })),
     )
     .filter(({ amount }) => amount > 0)
-    .toSorted((a, b) => (`${a.charge.subject} ${a.name}` < `${b.charge.subject} ${b.name}` ? -1 : 1))
   if (wanted.length === 0) return []
-  const { rows } = await tx.query<{ subject: string; name: string; count: number; window_start: Date }>({
+  await lockSubjects(tx, [...new Set(wanted.map(({ charge }) => charge.subject))])
+  const { rows } = await tx.query<{ subject: string; name: string; count: number }>({
     name: 'count-sent',
-    text: `INSERT INTO send_counts AS c (organization_id, subject, name, window_start, count)
-      SELECT organization_id, subject, name, date_trunc(unit, clock_timestamp(), 'UTC'), amount
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[]) AS w (organization_id, subject, name, unit, amount)
-      ON CONFLICT (subject, name, window_start) DO UPDATE SET count = c.count + excluded.count
-      RETURNING subject, name, count, window_start`,
+    text: `WITH wanted AS MATERIALIZED (
+        SELECT w.*, clock_timestamp() AS now, make_interval(secs => w.seconds / ${slicesPerWindow}) AS slice
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[]) AS w (organization_id, subject, name, seconds, amount)
+      ), added AS (
+        INSERT INTO send_counts AS c (organization_id, subject, name, ends_at, count)
+        SELECT organization_id, subject, name, date_bin(slice, now, 'epoch') + slice * ${slicesPerWindow + 1}, amount FROM wanted
+        ON CONFLICT (subject, name, ends_at) DO UPDATE SET count = c.count + excluded.count
+      )
+      SELECT subject, name, amount + (
+        SELECT coalesce(sum(c.count), 0) FROM send_counts c WHERE c.subject = w.subject AND c.name = w.name AND c.ends_at > w.now
+      )::int AS count FROM wanted w`,
     values: [
       wanted.map(({ charge }) => charge.organizationId),
       wanted.map(({ charge }) => charge.subject),
       wanted.map(({ name }) => name),
-      wanted.map(({ name }) => windowUnits[name]),
+      wanted.map(({ name }) => windowSeconds[name]),
       wanted.map(({ amount }) => amount),
     ],
   })
-  const found = new Map(rows.map((row) => [`${row.subject} ${row.name}`, row]))
-  return wanted.flatMap((one) => {
-    const row = found.get(`${one.charge.subject} ${one.name}`)
-    return row ? [{ ...one, count: row.count, windowStart: row.window_start }] : []
+  const found = new Map(rows.map((row) => [`${row.subject} ${row.name}`, row.count]))
+  return wanted.map((one) => ({ ...one, count: found.get(`${one.charge.subject} ${one.name}`) ?? one.amount }))
+}
+
+/** Sorted, so that concurrent transactions lock common subjects in the same order. */
+async function lockSubjects(tx: Tx, subjects: string[]): Promise<void> {
+  await tx.query({
+    name: 'lock-send-counts',
+    text: `SELECT pg_advisory_xact_lock(hashtextextended('send counts ' || subject, 0)) FROM unnest($1::text[]) AS s (subject)`,
+    values: [subjects.toSorted()],
   })
+}
+
+/** The time at which so much is free below a limit that its counter can take the amount. Call it after `count`, in its transaction. */
+export async function freeAt(tx: Tx, { charge, name, max, amount, count }: Counted): Promise<Date | null> {
+  const { rows } = await tx.query<{ ends_at: Date }>({
+    text: `SELECT ends_at FROM (
+        SELECT ends_at, sum(count) OVER (ORDER BY ends_at) AS freed FROM send_counts
+        WHERE subject = $1 AND name = $2 AND ends_at > clock_timestamp()
+      ) AS slices WHERE freed >= $3 ORDER BY ends_at LIMIT 1`,
+    values: [charge.subject, name, Math.min(count - max, count - amount)],
+  })
+  return rows[0]?.ends_at ?? null
 }
 
 /** Records addresses that a subject with a limit of new recipients writes to for the first time. Returns their number by subject. */
@@ -61,9 +84,9 @@ async function addKnown(tx: Tx, charges: Charge[]): Promise<Map<string, number>>
   return fresh
 }
 
-/** Deletes counts of past windows. */
-export async function sweepCounts(sql: Sql, startedBefore: Date): Promise<void> {
-  await sql.query({ text: 'DELETE FROM send_counts WHERE window_start < $1', values: [startedBefore] })
+/** Deletes counts that no window includes any more. */
+export async function sweepCounts(sql: Sql): Promise<void> {
+  await sql.query({ text: 'DELETE FROM send_counts WHERE ends_at < now()' })
 }
 
 /** Deletes the addresses that an identity has written to. */

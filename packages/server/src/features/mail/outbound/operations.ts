@@ -69,14 +69,11 @@ export interface OutboundMail extends Authors {
   shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']>
   /** Searches a message or draft for reasons to hold it. */
   inspect(owner: MailboxOwner, message: Inspected, sql?: Sql): Promise<Inspection>
-  /** Deletes counts of past windows. */
+  /** Deletes counts that no window includes any more. */
   sweepCounts(): Promise<void>
   /** Deletes the recipients that an identity has written to, in the transaction that deletes it. */
   forgetRecipients(tx: Tx, identityId: string): Promise<void>
 }
-
-/** Longer than the longest window. */
-const countsKeptMs = 2 * 86_400_000
 
 type Parts = {
   db: Database
@@ -276,7 +273,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
     sendBatch,
     queueMessage,
     shareAttachments,
-    sweepCounts: () => limitStore.sweepCounts(parts.db, inMs(-countsKeptMs)),
+    sweepCounts: () => limitStore.sweepCounts(parts.db),
     forgetRecipients: limitStore.forgetRecipients,
   }
 }

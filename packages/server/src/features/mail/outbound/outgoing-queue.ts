@@ -34,7 +34,7 @@ import {
   toRecipientRows,
 } from './model.ts'
 import { replyAddressesOf } from './reply-addresses.ts'
-import { type CountedMessage, chargesOf, checkCounts, checkRecipientsPerMessage } from './sending-limits.ts'
+import { type Charge, type CountedMessage, chargesOf, checkRecipientsPerMessage, countReached } from './sending-limits.ts'
 
 type Parts = {
   db: Database
@@ -120,7 +120,7 @@ export function createOutgoingQueue(parts: Parts) {
       await enqueued
     })
     // Last, because other senders of the same subjects wait from here to the commit.
-    if (charges.length > 0) checkCounts(await limitStore.count(tx, charges), nowMs())
+    if (charges.length > 0) await checkCounts(tx, charges)
     tx.afterCommit(() => {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
         businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
@@ -193,6 +193,13 @@ export function createOutgoingQueue(parts: Parts) {
   }
 
   return { inspect: holds.inspect, inspectOne, queue, queueAll, queueMessage, refusalsOf, shareAttachments, takeFiles }
+}
+
+/** Counts the messages. Throws for the first counter above its limit. */
+async function checkCounts(tx: Tx, charges: Charge[]): Promise<void> {
+  const counts = await limitStore.count(tx, charges)
+  const over = counts.find(({ count, max }) => count > max)
+  if (over !== undefined) throw countReached(over, (await limitStore.freeAt(tx, over)) ?? new Date(nowMs()), nowMs())
 }
 
 const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({

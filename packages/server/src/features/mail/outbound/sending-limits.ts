@@ -7,16 +7,17 @@ import { type LimitDefaults, limitInForce } from '../../account/organizations/mo
 
 export type LimitScope = 'identity' | 'key' | 'organization'
 
-/** The units of PostgreSQL's date_trunc, by limit. */
-export const windowUnits = {
-  messages_per_minute: 'minute',
-  messages_per_hour: 'hour',
-  messages_per_day: 'day',
-  new_recipients_per_day: 'day',
+/** The length of the sliding window of each limit. */
+export const windowSeconds = {
+  messages_per_minute: 60,
+  messages_per_hour: 3600,
+  messages_per_day: 86_400,
+  new_recipients_per_day: 86_400,
 } as const
-export type CountedLimit = keyof typeof windowUnits
+export type CountedLimit = keyof typeof windowSeconds
 
-const windowMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+/** A message counts for its window and the rest of the slice that it was sent in. */
+export const slicesPerWindow = 60
 
 /** A message as the limits see it. `keyId` is null when no API key sends it. */
 export type CountedMessage = { owner: MailboxOwner; keyId: string | null; addresses: string[] }
@@ -36,7 +37,7 @@ type Reached = { name: SendingLimitName; scope: LimitScope; max: number; left: n
 
 const scopes = ['identity', 'key', 'organization'] as const
 
-const countedLimits = Object.keys(windowUnits) as CountedLimit[]
+const countedLimits = Object.keys(windowSeconds) as CountedLimit[]
 
 /** The key, identity or organization that a message counts for, or null. */
 const subjectOf = (scope: LimitScope, { owner, keyId }: CountedMessage): string | null =>
@@ -81,16 +82,13 @@ export function chargesOf(messages: CountedMessage[], defaults: LimitDefaults): 
 }
 
 /** A counter after the transaction's own messages were added. */
-export type Counted = { charge: Charge; name: CountedLimit; max: number; amount: number; count: number; windowStart: Date }
+export type Counted = { charge: Charge; name: CountedLimit; max: number; amount: number; count: number }
 
-/** Throws for the first counter above its limit, which rolls back the transaction. */
-export function checkCounts(counted: Counted[], nowMs: number): void {
-  for (const { charge, name, max, amount, count, windowStart } of counted) {
-    if (count <= max) continue
-    const resetsAt = new Date(windowStart.getTime() + windowMs[windowUnits[name]])
-    const left = Math.max(0, max - (count - amount))
-    throw limitReached({ name, scope: charge.scope, max, left, resetsAt }, Math.max(1, Math.ceil((resetsAt.getTime() - nowMs) / 1000)))
-  }
+/** The error for a counter above its limit. `freeAt` is the time at which the messages fit. Thrown, it rolls back the transaction. */
+export function countReached({ charge, name, max, amount, count }: Counted, freeAt: Date, nowMs: number): ApiError {
+  const left = Math.max(0, max - (count - amount))
+  const retrySeconds = Math.max(1, Math.ceil((freeAt.getTime() - nowMs) / 1000))
+  return limitReached({ name, scope: charge.scope, max, left, resetsAt: freeAt }, retrySeconds)
 }
 
 function limitReached({ name, scope, max, left, resetsAt }: Reached, retrySeconds: number): ApiError {
