@@ -101,11 +101,14 @@ test('a database that does not answer is reported, and its figures are left out'
   const registry = new Registry()
   const counts = { busy: 2, idle: 0, max: 2, waiting: 3 }
   const nothing = async () => null
-  addGauges(registry, { backlog: nothing, connections: () => counts, pending: () => ({}), disks: nothing, certificates: nothing })
+  const replicaReads = () => ({ replica: 7, behind: 5, unavailable: 0 })
+  const sources = { connections: () => counts, replicaReads, pending: () => ({}) }
+  addGauges(registry, { ...sources, backlog: nothing, disks: nothing, certificates: nothing })
   const page = await registry.metrics()
   expect(seriesOf(page, 'callsign_database_up')).toBe(0)
   expect(seriesOf(page, 'callsign_database_connections{state="busy"}')).toBe(2)
   expect(seriesOf(page, 'callsign_database_connection_waiters')).toBe(3)
+  expect(seriesOf(page, 'callsign_database_replica_reads{result="behind"}')).toBe(5)
   expect(page).not.toMatch(/^callsign_(jobs|webhook|backup|disk|certificate)\w*[{ ]/m)
 })
 
@@ -143,6 +146,7 @@ test('the dashboard and the alerts use metrics and labels that the server prints
   const used = files.map((file) => readFileSync(join(repository, file), 'utf8')).join('\n')
   expect(listMetrics().flatMap(({ name }) => (new RegExp(`\\b${name}(_bucket)?\\b`).test(used) ? [] : [name]))).toEqual([
     'callsign_certificate_orders_total',
+    'callsign_database_replica_reads',
     'callsign_imessage_callbacks_refused_total',
     'callsign_imessages_received_total',
   ])

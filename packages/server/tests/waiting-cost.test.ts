@@ -35,6 +35,7 @@ test('two thousand wait for fifty agents', async () => {
       return harness.db.transact(work)
     },
     lookups: harness.db.lookups,
+    reads: harness.db.reads,
   }
   const history = createHistory(counted)
   const { wait, watchers } = createWait(counted, history, () => watch.begin())

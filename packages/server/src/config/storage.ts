@@ -1,7 +1,7 @@
 // Settings of the data directory, the database and the blob store.
 import { resolve } from 'node:path'
 import { area, setting } from './setting.ts'
-import { bucketUrl, databaseUrl, integer, url } from './values.ts'
+import { bucketUrl, databaseUrl, integer, replicaUrl, url } from './values.ts'
 
 export const storage = area({
   title: 'Storage',
@@ -21,10 +21,18 @@ export const storage = area({
       secret: true,
       read: databaseUrl,
     }),
+    databaseReplicaUrl: setting({
+      name: 'CALLSIGN_DATABASE_REPLICA_URL',
+      fallback: null,
+      sentence:
+        'A postgres:// URL of read replicas, several as host1:5432,host2:5432. They answer lists and searches when they have everything that the primary had. All other statements go to the primary.',
+      secret: true,
+      read: replicaUrl,
+    }),
     databaseConnections: setting({
       name: 'CALLSIGN_DATABASE_CONNECTIONS',
       fallback: '10',
-      sentence: 'Size of the database connection pool of one process.',
+      sentence: 'Size of the database connection pool of one process. Each replica has a pool of the same size.',
       read: integer(2, 200),
     }),
     blobs: setting({
@@ -55,4 +63,8 @@ export const storage = area({
       read: url('http:', 'https:'),
     }),
   },
+  check: ({ databaseUrl: primary, databaseReplicaUrl: replicas }) =>
+    replicas !== null && primary === null
+      ? 'CALLSIGN_DATABASE_REPLICA_URL needs CALLSIGN_DATABASE_URL, because the embedded PostgreSQL has no replicas'
+      : null,
 })

@@ -42,9 +42,21 @@ export const bucketUrl = (text: string): { bucket: string; prefix: string } | nu
   return s3 && { bucket: s3[1] as string, prefix: (s3[2] ?? '').replace(/^\/+|\/+$/g, '') }
 }
 
+const postgresUrl = (text: string): string => {
+  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(text)) throw new Error('must be a URL starting with postgres:// or postgresql://')
+  return text
+}
+
+/** A connection string of replicas. */
+export const replicaUrl = (text: string) => {
+  // Each host is a replica of its own, and a primary among them is not used.
+  if (/[?&]target_session_attrs=/.test(text)) throw new Error('must not have target_session_attrs')
+  return postgresUrl(text)
+}
+
 /** A connection string. `URL` rejects the form for Unix sockets, `postgres://user@/name?host=/folder`, because it has no host. */
 export const databaseUrl = (text: string) => {
-  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(text)) throw new Error('must be a URL starting with postgres:// or postgresql://')
+  postgresUrl(text)
   const session = /[?&]target_session_attrs=([^&]*)/.exec(text)?.[1]
   // Callsign writes, so it always looks for a server that accepts writes.
   if (session !== undefined && !['any', 'read-write', 'primary'].includes(session))

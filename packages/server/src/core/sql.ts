@@ -26,13 +26,21 @@ export interface Tx extends Sql {
 /** Runs a function in one transaction, and again from its start on a serialization failure or deadlock (40001, 40P01). */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
-export interface Database extends Sql {
-  transact: Transact
+export interface Reads extends Sql {
   /**
    * For short lookups by key. Those requested in one iteration of the event loop are sent together on one connection. A slow statement
    * would delay the others, so it belongs in `query`.
    */
   lookups: Sql
+}
+
+export interface Database extends Reads {
+  transact: Transact
+  /**
+   * For lists, searches and exports. A replica answers if there is one and it has everything that was committed before the call, otherwise
+   * the primary does. Each statement may be answered by another server.
+   */
+  reads: Reads
 }
 
 /** True when the error is PostgreSQL's unique_violation (23505) on this constraint. */

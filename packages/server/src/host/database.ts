@@ -33,7 +33,8 @@ export async function openDatabase(config: Config, log: Log, onStep: OnStep = ()
   const options = { poolSize: config.databaseConnections, log: log.child({ part: 'database' }) }
   if (config.databaseUrl) {
     onStep('Connecting to the database')
-    const external = openExternal(config, config.databaseUrl, options)
+    const replicas = config.databaseReplicaUrl === null ? null : { connectionString: config.databaseReplicaUrl }
+    const external = openExternal(config, config.databaseUrl, options, replicas)
     await waitForDatabase(external, log)
     return openMigrated(external, log, onStep)
   }
@@ -64,9 +65,9 @@ export async function openUntouched(config: Config, log: Log): Promise<StoredDat
 
 type PoolOptions = Parameters<typeof connect>[1]
 
-function openExternal(config: Config, connectionString: string, options: PoolOptions): StoredDatabase {
+function openExternal(config: Config, connectionString: string, options: PoolOptions, replicas: Target | null = null): StoredDatabase {
   recordEngine(config.dataDir, 'external')
-  return wrap({ connectionString }, options, async () => {})
+  return wrap({ connectionString }, options, async () => {}, replicas)
 }
 
 /** Waits at most a minute for a server that accepts writes, because machines that start together start in any order. */
@@ -86,8 +87,8 @@ async function waitForDatabase({ db, close }: StoredDatabase, log: Log): Promise
   }
 }
 
-function wrap(target: Target, options: PoolOptions, stopServer: () => Promise<void>): StoredDatabase {
-  const db = connect(target, options)
+function wrap(target: Target, options: PoolOptions, stopServer: () => Promise<void>, replicas: Target | null = null): StoredDatabase {
+  const db = connect(target, options, replicas)
   const close = async () => {
     await db.close()
     await stopServer()

@@ -13,6 +13,7 @@ export function listMetrics(): MetricFacts[] {
   addGauges(registry, {
     backlog: async () => null,
     connections: () => ({ busy: 0, idle: 0, max: 0, waiting: 0 }),
+    replicaReads: () => ({ replica: 0, behind: 0, unavailable: 0 }),
     pending: () => ({}),
     disks: async () => null,
     certificates: async () => null,

@@ -7,6 +7,7 @@ import { createSnapshot, type Snapshot } from '../edges/metrics/snapshot.ts'
 import type { PostgresDatabase } from '../edges/postgres/connect.ts'
 import { type Backlog, readBacklog } from '../edges/postgres/diagnostics.ts'
 import type { PoolCounts } from '../edges/postgres/pool.ts'
+import type { ReplicaReads } from '../edges/postgres/replicas.ts'
 import { readServedCertificate } from '../edges/tls/served-certificate.ts'
 import { version } from './parts.ts'
 import type { TlsListener } from './tls-listeners.ts'
@@ -15,6 +16,7 @@ import type { TlsListener } from './tls-listeners.ts'
 export type GaugeSources = {
   backlog: Snapshot<Backlog>
   connections: () => PoolCounts
+  replicaReads: () => ReplicaReads
   /** Work in flight by name. */
   pending: () => Record<string, number>
   disks: Snapshot<{ volume: string; freeBytes: number; sizeBytes: number }[]>
@@ -43,6 +45,7 @@ export function createMetrics({ config, registry, db, kinds, pending, tlsListene
   addGauges(registry, {
     backlog: createSnapshot(() => readBacklog(db, kinds), backlogKept),
     connections: db.connections,
+    replicaReads: db.replicaReads,
     pending,
     disks: createSnapshot(() => readDisks(config), disksKept),
     certificates: createSnapshot(() => readExpiries(tlsListeners), certificatesKept),
@@ -124,7 +127,7 @@ function addWork(gauge: AddGauge, { backlog, pending }: GaugeSources): void {
   })
 }
 
-function addConnections(gauge: AddGauge, { connections }: GaugeSources): void {
+function addConnections(gauge: AddGauge, { connections, replicaReads }: GaugeSources): void {
   gauge('callsign_database_connections', 'Open connections to the database.', ['state'], (one) => {
     const { busy, idle } = connections()
     one.set({ state: 'busy' }, busy)
@@ -135,6 +138,14 @@ function addConnections(gauge: AddGauge, { connections }: GaugeSources): void {
   )
   gauge('callsign_database_connection_waiters', 'Statements and transactions that wait for a connection.', [], (one) =>
     one.set(connections().waiting),
+  )
+  gauge(
+    'callsign_database_replica_reads',
+    'Statements of lists and searches since the start that a replica answered, or that the primary answered because replicas were behind or unavailable.',
+    ['result'],
+    (one) => {
+      for (const [result, count] of Object.entries(replicaReads())) one.set({ result }, count)
+    },
   )
 }
 

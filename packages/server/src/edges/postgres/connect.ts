@@ -2,14 +2,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../../core/log.ts'
-import { type Database, DatabaseUnavailable, type Rows, type Statement, type Tx } from '../../core/sql.ts'
+import { type Database, DatabaseUnavailable, type Reads, type Rows, type Statement, type Tx } from '../../core/sql.ts'
 import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
-import { OpeningQuery, type Wire } from './opening-query.ts'
+import { OpeningQuery } from './opening-query.ts'
 import { createPool, type Pool, type PoolCounts, type PoolOptions } from './pool.ts'
-import type { Target } from './servers.ts'
+import { createReplicas, type ReplicaReads } from './replicas.ts'
+import { gatherWrites, prepared, send, toRows } from './sending.ts'
+import { type Target, targetsOf } from './servers.ts'
 
 export type PostgresDatabase = Database & {
   connections: () => PoolCounts
+  /** The statements of `reads` so far, by the server that answered. All 0 without replicas. */
+  replicaReads: () => ReplicaReads
   /** Waits for running statements, at most ten seconds, and closes every connection. */
   close: () => Promise<void>
   /** Ends every connection at once. All further work fails as unavailable. */
@@ -24,25 +28,17 @@ const backoffMsMax = 250
  * Opens a pool of at most `poolSize` connections, which connects on first use. A connection string may contain `sslmode`. Every mode but
  * `disable` and `no-verify` checks the server's certificate.
  * Connection errors surface as DatabaseUnavailable, others as `pg` throws them, with PostgreSQL's `code` and `constraint`.
+ * `reads` uses the replicas, one per host of `replicas`.
  */
-export function connect(target: Target, options: PoolOptions): PostgresDatabase {
+export function connect(target: Target, options: PoolOptions, replicas: Target | null = null): PostgresDatabase {
   const pool = createPool(target, options)
+  const primary: Reads = { query: (statement) => queryOn(pool, statement), lookups: createLookups(pool) }
+  const copies = createReplicas(primary, replicas === null ? [] : targetsOf(replicas), options)
 
   return {
-    lookups: createLookups(pool),
-
-    async query<R>(statement: Statement): Promise<Rows<R>> {
-      const client = await pool.acquire()
-      let broken = false
-      try {
-        return toRows<R>(await send(client, prepared(pool, statement)))
-      } catch (error) {
-        broken = isAway(error)
-        throw translate(error)
-      } finally {
-        client.release(broken)
-      }
-    },
+    ...primary,
+    reads: copies.reads,
+    replicaReads: copies.counts,
 
     async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       for (let tries = 1; ; tries++) {
@@ -58,8 +54,26 @@ export function connect(target: Target, options: PoolOptions): PostgresDatabase 
     },
 
     connections: pool.counts,
-    close: pool.close,
-    abort: pool.abort,
+    async close() {
+      await Promise.all([pool.close(), copies.close()])
+    },
+    abort() {
+      pool.abort()
+      copies.abort()
+    },
+  }
+}
+
+async function queryOn<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
+  const client = await pool.acquire()
+  let broken = false
+  try {
+    return toRows<R>(await send(client, prepared(pool, statement)))
+  } catch (error) {
+    broken = isAway(error)
+    throw translate(error)
+  } finally {
+    client.release(broken)
   }
 }
 
@@ -184,25 +198,3 @@ function runHint(hint: () => void, log: Log): void {
     log.error({ err }, 'a hint after a commit failed')
   }
 }
-
-/**
- * Sends all data of one iteration of the event loop on a connection in one write. Each write wakes PostgreSQL, which costs more than the
- * work itself.
- */
-function gatherWrites(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { connection: Wire }).connection
-  if (stream.writableCorked > 0) return
-  stream.cork()
-  process.nextTick(() => stream.uncork())
-}
-
-/** The statement, without its name where the pooler would lose what was prepared. */
-const prepared = (pool: Pool, statement: Statement): Statement =>
-  statement.name === undefined || pool.keepsStatements() ? statement : { text: statement.text, values: statement.values ?? [] }
-
-function send(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult> {
-  gatherWrites(client)
-  return client.query(statement)
-}
-
-const toRows = <R>(result: pg.QueryResult): Rows<R> => ({ rows: result.rows as R[], rowCount: result.rowCount ?? 0 })

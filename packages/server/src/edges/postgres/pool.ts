@@ -5,10 +5,15 @@ import { nowMs } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
 import { DatabaseUnavailable } from '../../core/sql.ts'
 import { isAway, translate } from './failures.ts'
-import { Servers, Session, type Target } from './servers.ts'
+import { Servers, Session, type Target, type Wanted } from './servers.ts'
 import { createStallWatch } from './stalls.ts'
 
-export type PoolOptions = { poolSize: number; log: Log }
+export type PoolOptions = {
+  poolSize: number
+  log: Log
+  /** The kind of server, a primary unless it is given. */
+  wanted?: Wanted
+}
 
 /** The wait for a free connection. */
 const acquireTimeoutMs = 10_000
@@ -34,8 +39,8 @@ export type Pool = {
 }
 
 /** Opens a pool of at most `poolSize` connections, which connects on first use. */
-export function createPool(target: Target, { poolSize, log }: PoolOptions): Pool {
-  const servers = new Servers(target)
+export function createPool(target: Target, { poolSize, log, wanted = 'primary' }: PoolOptions): Pool {
+  const servers = new Servers(target, wanted)
   const watch = createStallWatch(servers, log)
   const pool = new pg.Pool({
     max: poolSize,
@@ -72,7 +77,8 @@ export function createPool(target: Target, { poolSize, log }: PoolOptions): Pool
     counts: () => ({ busy: pool.totalCount - pool.idleCount, idle: pool.idleCount, max: poolSize, waiting: pool.waitingCount }),
 
     async acquire() {
-      const deadlineMs = nowMs() + reconnectWaitMs
+      // A read that finds no replica goes to the primary at once.
+      const deadlineMs = nowMs() + (wanted === 'primary' ? reconnectWaitMs : 0)
       for (;;) {
         if (isAborted) throw new DatabaseUnavailable('The server stops.', null)
         try {

@@ -9,6 +9,9 @@ export type Connection = { host: string; port: number; user: string; database: s
 
 export type Target = { connectionString: string } | Connection
 
+/** The kind of server that sessions go to. */
+export type Wanted = 'primary' | 'replica'
+
 /** Well above the time of a connection across a continent. A frozen server accepts connections and never answers. */
 const connectTimeoutMs = 3_000
 
@@ -45,8 +48,9 @@ const findText = `SELECT current_setting('transaction_read_only') = 'on' AS is_r
     pg_postmaster_start_time()::text || ' ' || coalesce(inet_server_addr()::text, '') AS server, current_user AS role,
     (SELECT array_agg(name) FROM unnest($1::text[], $2::text[]) AS wanted (name, value) WHERE lower(current_setting(name)) <> lower(value)) AS different`
 
-/** The servers of a connection string. With several hosts, sessions go to one that accepts writes. */
+/** The servers of a connection string. With several hosts, sessions go to one that accepts writes, or to a replica if `wanted` says so. */
 export class Servers {
+  readonly #wanted: Wanted
   /** One per host. */
   readonly #configs: pg.ClientConfig[]
   #at = 0
@@ -55,7 +59,8 @@ export class Servers {
   #isPooled = false
   #keepsStatements = true
 
-  constructor(target: Target) {
+  constructor(target: Target, wanted: Wanted = 'primary') {
+    this.#wanted = wanted
     this.#configs = configsOf(target)
     this.#avoidedUntilMs = this.#configs.map(() => 0)
   }
@@ -99,13 +104,16 @@ export class Servers {
 
   /**
    * Checks a new session, and resolves with the identity of its server, which a restart or a failover changes. Rejects with
-   * DatabaseUnavailable when the server accepts no writes, and with an error that says what to do when a pooler drops the settings.
+   * DatabaseUnavailable when the server is not the wanted kind, and with an error that says what to do when a pooler drops the settings.
    */
   async check(client: pg.ClientBase): Promise<string> {
     const statement = { text: findText, values: [settingNames, settingNames.map(settingValue)], query_timeout: connectTimeoutMs }
     const { rows } = await client.query<Found>(statement as pg.QueryConfig)
     const found = rows[0] as Found
-    if (found.is_read_only) throw new DatabaseUnavailable('The database server accepts no writes: it is a replica.', null)
+    if (found.is_read_only && this.#wanted === 'primary')
+      throw new DatabaseUnavailable('The database server accepts no writes: it is a replica.', null)
+    if (!found.is_read_only && this.#wanted === 'replica')
+      throw new DatabaseUnavailable('The database server accepts writes: it is not a replica.', null)
     if (found.different !== null) throw new Error(settingsAreLost(found))
     if (this.#isPooled) this.#keepsStatements = await keepsStatements(client)
     return found.server
@@ -170,9 +178,11 @@ async function keepsStatements(client: pg.ClientBase): Promise<boolean> {
 
 /** The configuration of `pg` for each host. */
 export const configsOf = (target: Target): pg.ClientConfig[] =>
-  'connectionString' in target
-    ? splitHosts(target.connectionString).map((connectionString) => ({ connectionString }))
-    : [{ ...target, ssl: false }]
+  targetsOf(target).map((one) => ('connectionString' in one ? one : { ...one, ssl: false }))
+
+/** A target per host. */
+export const targetsOf = (target: Target): Target[] =>
+  'connectionString' in target ? splitHosts(target.connectionString).map((connectionString) => ({ connectionString })) : [target]
 
 /** One connection string per host of `postgres://user@host1:5432,host2:5432/name`, as libpq writes it. */
 function splitHosts(connectionString: string): string[] {

@@ -145,8 +145,8 @@ export function createImessage(parts: Parts): Imessage {
       const { organizationId } = caller
       const rows =
         query.conversation_id === undefined
-          ? await history.listOfOrganization(db, organizationId, identityIdsOf(caller), page)
-          : await history.listOfConversation(db, organizationId, (await requireConversation(caller, query.conversation_id)).id, page)
+          ? await history.listOfOrganization(db.reads, organizationId, identityIdsOf(caller), page)
+          : await history.listOfConversation(db.reads, organizationId, (await requireConversation(caller, query.conversation_id)).id, page)
       const { data, next_cursor } = toPage(
         rows,
         page.limit,
@@ -160,7 +160,7 @@ export function createImessage(parts: Parts): Imessage {
       const page = readPage(query, 'conversation')
       const identityIds = query.agent === undefined ? identityIdsOf(caller) : [(await requireAgent(caller, query.agent)).id]
       const filter = { organizationId: caller.organizationId, identityIds, status: query.status ?? null }
-      return toPage(await store.listConversations(db, filter, page), page.limit, (row) => row.id, toConversation)
+      return toPage(await store.listConversations(db.reads, filter, page), page.limit, (row) => row.id, toConversation)
     },
 
     getConversation: async (caller, id) => toConversation(await requireConversation(caller, id)),

@@ -53,7 +53,7 @@ export function createInbox({ db, phones, attachments, wait }: Parts): Inbox {
     async listSmsMessages(caller, reference, query) {
       const number = await phones.requireNumber(caller, reference)
       const page = readPage(query, 'sms')
-      const rows = await store.listSms(db, number.id, { isRead: query.is_read ?? null, from: query.from ?? null }, page)
+      const rows = await store.listSms(db.reads, number.id, { isRead: query.is_read ?? null, from: query.from ?? null }, page)
       const { data, ...envelope } = toPage(
         rows,
         page.limit,

@@ -142,7 +142,7 @@ export function createPhones({ db, accounts, identities, attachments, enqueue, p
 
     async listPhoneNumbers(caller, query) {
       const page = readPage(query, 'phoneNumber')
-      const rows = await store.listNumbers(db, caller.organizationId, identityIdsOf(caller), page)
+      const rows = await store.listNumbers(db.reads, caller.organizationId, identityIdsOf(caller), page)
       return toPage(rows, page.limit, (row) => row.id, toPhoneNumber)
     },
 

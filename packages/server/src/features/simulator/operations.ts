@@ -177,7 +177,7 @@ export function createSimulator({ db, simulatorState, phones, pollNow, toCallbac
 
     async listOutbox(caller, query) {
       const page = readPage(query, 'simulated')
-      const rows = await store.listOutbox(db, caller.organizationId, query.to ?? null, page)
+      const rows = await store.listOutbox(db.reads, caller.organizationId, query.to ?? null, page)
       return toPage(
         rows,
         page.limit,

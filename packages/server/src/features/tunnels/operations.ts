@@ -102,7 +102,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway,
     async listTunnels(caller, query) {
       const page = readPage(query, 'tunnel', 20)
       const filter = { identityIds: identityIdsOf(caller), status: query.status ?? null }
-      const rows = await store.listTunnels(db, caller.organizationId, filter, page)
+      const rows = await store.listTunnels(db.reads, caller.organizationId, filter, page)
       const { object, data, has_more } = toPage(rows, page.limit, (row) => row.id, toTunnel)
       return { object, data, has_more }
     },
@@ -124,7 +124,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway,
       const page = readPage(query, 'tunnelRequest')
       const tunnel = await findOwn(caller, reference)
       return toPage(
-        await requestStore.listRequests(db, tunnel.id, page),
+        await requestStore.listRequests(db.reads, tunnel.id, page),
         page.limit,
         (row) => row.id,
         (row) => toRequest(sealing.open(row)),

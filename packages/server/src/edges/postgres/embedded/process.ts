@@ -32,7 +32,8 @@ const script = `
 exec "$@" 3<&-
 `
 
-const readyLine = 'database system is ready to accept connections'
+/** A replica says "read-only connections". */
+const readyLine = 'database system is ready to accept'
 const fastStopMs = 20_000
 const hardStopMs = 10_000
 const keptLines = 20

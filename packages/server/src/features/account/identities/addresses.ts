@@ -138,7 +138,7 @@ export function createAddresses({ db, accounts, domains, mailDomain, findOwn }: 
     async listAddresses(caller, reference, query) {
       const page = readPage(query, 'address')
       const identity = await findOwn(caller, reference)
-      const rows = await store.listAddresses(db, identity.id, page)
+      const rows = await store.listAddresses(db.reads, identity.id, page)
       return toPage(
         rows,
         page.limit,

@@ -113,7 +113,7 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
 
     async listMailboxes(caller, query) {
       const page = readPage(query, 'mailbox')
-      const rows = await store.listMailboxes(db, caller.organizationId, caller.agents?.map((agent) => agent.mailboxId) ?? null, page)
+      const rows = await store.listMailboxes(db.reads, caller.organizationId, caller.agents?.map((agent) => agent.mailboxId) ?? null, page)
       return toPage(rows, page.limit, (row) => row.id, toMailbox)
     },
 

@@ -194,8 +194,14 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     async listIdentities(caller, query) {
       const page = readPage(query, 'identity')
       const rows = await (query.metadata === undefined
-        ? store.listIdentities(db, caller.organizationId, identityIdsOf(caller), page)
-        : metadataStore.listIdentitiesByMark(db, caller.organizationId, identityIdsOf(caller), filterMark(query.metadata) as string, page))
+        ? store.listIdentities(db.reads, caller.organizationId, identityIdsOf(caller), page)
+        : metadataStore.listIdentitiesByMark(
+            db.reads,
+            caller.organizationId,
+            identityIdsOf(caller),
+            filterMark(query.metadata) as string,
+            page,
+          ))
       return toPage(rows, page.limit, (row) => row.id, toIdentity)
     },
 

@@ -57,7 +57,7 @@ export function createAccounts(db: Database): Accounts {
 
     async listAudit(caller, query) {
       const page = readPage(query, 'audit')
-      const rows = await store.listAudit(db, caller.organizationId, page)
+      const rows = await store.listAudit(db.reads, caller.organizationId, page)
       return toPage(
         rows,
         page.limit,

@@ -41,7 +41,7 @@ export function createRequests({ db, keptDays, registry, log }: Parts): Requests
   return {
     async listRequests(caller, query) {
       const page = readPage(query, 'request')
-      const rows = await store.listRequests(db, caller.organizationId, readFilter(query), page)
+      const rows = await store.listRequests(db.reads, caller.organizationId, readFilter(query), page)
       return toPage(rows, page.limit, (row) => row.id, toRequest)
     },
 

@@ -172,7 +172,7 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
       const scope = await scopeOf(caller, query)
       await store.placeEvents(db)
       const after = await startOf(caller.organizationId, page.cursor, query.since)
-      const rows = await store.listAfter(db, scope, after, page.limit + 1)
+      const rows = await store.listAfter(db.reads, scope, after, page.limit + 1)
       const { data, ...envelope } = toPage(
         rows,
         page.limit,

@@ -136,7 +136,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
 
     async listWebhooks(caller, query) {
       const page = readPage(query, 'webhook')
-      return toPage(await store.listWebhooks(db, caller.organizationId, page), page.limit, (row) => row.id, toWebhook)
+      return toPage(await store.listWebhooks(db.reads, caller.organizationId, page), page.limit, (row) => row.id, toWebhook)
     },
 
     getWebhook: async (caller, id) => toWebhook(await requireWebhook(caller, id)),
@@ -248,7 +248,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
       const page = readPage(query, 'delivery')
       await requireWebhook(caller, id)
       const filter = { status: query.status ?? null, eventType: query.event_type ?? null }
-      return toPage(await deliveryStore.listDeliveries(db, id, filter, page), page.limit, (row) => row.id, toDelivery)
+      return toPage(await deliveryStore.listDeliveries(db.reads, id, filter, page), page.limit, (row) => row.id, toDelivery)
     },
 
     async getDelivery(caller, id) {

@@ -176,7 +176,7 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
         query.agent === undefined
           ? (caller.agents?.map((agent) => agent.mailboxId) ?? null)
           : [(await identities.requireMailbox(caller, query.agent)).mailboxId]
-      const rows = await approvalStore.listWaiting(db, caller.organizationId, mailboxIds, page)
+      const rows = await approvalStore.listWaiting(db.reads, caller.organizationId, mailboxIds, page)
       const { data, ...envelope } = toPage(
         rows,
         page.limit,

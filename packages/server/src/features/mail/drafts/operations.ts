@@ -184,7 +184,10 @@ export function createDrafts(parts: Parts): Drafts {
 
     async listDrafts(caller, mailbox, { limit = 50, offset = 0 }) {
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const [rows, count] = await Promise.all([store.listDrafts(db, mailboxId, limit, offset), store.countDrafts(db, mailboxId)])
+      const [rows, count] = await Promise.all([
+        store.listDrafts(db.reads, mailboxId, limit, offset),
+        store.countDrafts(db.reads, mailboxId),
+      ])
       return { drafts: await Promise.all(rows.map(show)), count, limit, offset }
     },
 

@@ -53,7 +53,7 @@ export function createDraftReview({ db, identities, approvals, requireDraft, sho
       const page = readPage(query, 'draft')
       const mailboxIds =
         query.agent === undefined ? mailboxIdsOf(caller) : [(await identities.requireMailbox(caller, query.agent)).mailboxId]
-      const rows = await store.listByScope(db, caller.organizationId, mailboxIds, page)
+      const rows = await store.listByScope(db.reads, caller.organizationId, mailboxIds, page)
       const { data, ...envelope } = toPage(
         rows,
         page.limit,
@@ -72,7 +72,7 @@ export function createDraftReview({ db, identities, approvals, requireDraft, sho
 
     async listDraftVersions(caller, mailbox, id) {
       await requireDraft(await identities.requireMailbox(caller, mailbox), id)
-      const rows = await store.listVersions(db, id)
+      const rows = await store.listVersions(db.reads, id)
       return { object: 'list' as const, data: rows.map(toVersion), has_more: false, next_cursor: null }
     },
 

@@ -58,7 +58,7 @@ export function createLabels({ db, identities }: { db: Database; identities: Ide
     async listLabels(caller, mailbox, query) {
       const page = readPage(query, 'label')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      return toPage(await store.listLabels(db, mailboxId, page), page.limit, (row) => row.id, toLabel)
+      return toPage(await store.listLabels(db.reads, mailboxId, page), page.limit, (row) => row.id, toLabel)
     },
 
     async updateLabel(call, mailbox, id, { name, color }) {

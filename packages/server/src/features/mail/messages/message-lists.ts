@@ -34,7 +34,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       { column: 'organization_id', id: organizationId },
     ]
     const pages: store.ListedMessage[][] = []
-    for (const owner of owners) pages.push(await filterStore.listByFilter(db, owner, filter, page, hasPartsIndex))
+    for (const owner of owners) pages.push(await filterStore.listByFilter(db.reads, owner, filter, page, hasPartsIndex))
     const newestFirst = pages.flat().toSorted((a, b) => (a.id < b.id ? 1 : -1))
     return newestFirst.slice(0, page.limit + 1)
   }
@@ -51,7 +51,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       const isFiltered = [folder, tag, metadata].some((value) => value !== undefined)
       const filter = { direction, thread_id: query.thread_id, folder, tag, metadata }
       // A thread is counted row by row, filters may read more, and everything else is a short read.
-      const sql = scope.threadId === null ? db.lookups : db
+      const sql = scope.threadId === null ? db.reads.lookups : db.reads
       const [rows, total] = await Promise.all([
         isFiltered ? listFiltered(scope, filter, page) : store.listByScope(sql, { ...scope, direction }, page),
         store.countByScope(sql, scope),
@@ -67,7 +67,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       if (query.status === 'quarantined') requireScope(caller, 'quarantine:read')
       const { after, before, view, limit: _limit, cursor: _cursor, ...filter } = query
       const rows = await filterStore.listByFilter(
-        db,
+        db.reads,
         { column: 'mailbox_id', id: mailboxId },
         {
           ...filter,
@@ -85,7 +85,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const rows = await searchStore.search(db, mailboxId, query, page)
+      const rows = await searchStore.search(db.reads, mailboxId, query, page)
       const marked = new Map(
         rows.map((row) => [row.id, { subject: searchStore.toMarked(row.subject_marked), text: searchStore.toMarked(row.text_marked) }]),
       )

@@ -139,7 +139,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
 
   const deletion = createMessageDeletion({ db, blobs, identities, attachments })
-  const writeItems = createItemWriter(db, attachments)
+  const writeItems = createItemWriter(db.reads, attachments)
   const threads = createThreads({ db, identities, writeItems, deleteFromThread: deletion.deleteFromThread })
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))

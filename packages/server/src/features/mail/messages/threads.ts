@@ -82,17 +82,17 @@ export function createThreads({ db, identities, writeItems, deleteFromThread }: 
     const page = readPage({ limit, cursor }, isByThread(filter, q) ? 'thread' : 'message')
     if (q !== undefined && filter.folder === 'trash') throw invalid('/q', 'a search does not reach the trash: omit q or folder')
     const { rows, resumeAt } = await (q === undefined
-      ? listStore.listThreads(db, scope, filter, page)
+      ? listStore.listThreads(db.reads, scope, filter, page)
       : searchThreads(scope, q, filter, page.limit, page.cursor))
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
-    return { object: 'list' as const, data: await showThreads(db, shown), has_more: nextCursor !== null, next_cursor: nextCursor }
+    return { object: 'list' as const, data: await showThreads(db.reads, shown), has_more: nextCursor !== null, next_cursor: nextCursor }
   }
 
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
   async function nextHits({ organizationId, mailboxId }: listStore.OwnerScope, query: string, cursor: string | null) {
-    if (mailboxId === null) return searchStore.scanHits(db, organizationId, query, cursor)
-    const hits = await searchStore.findHits(db, mailboxId, { q: query }, { limit: hitsPerRound, cursor })
+    if (mailboxId === null) return searchStore.scanHits(db.reads, organizationId, query, cursor)
+    const hits = await searchStore.findHits(db.reads, mailboxId, { q: query }, { limit: hitsPerRound, cursor })
     return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? (hits[hitsPerRound - 1] as string) : null }
   }
 
@@ -109,7 +109,7 @@ export function createThreads({ db, identities, writeItems, deleteFromThread }: 
       const stretch = await nextHits(scope, query, resumeAt)
       // Few hits at a time, because each is compared with the newer messages of its thread.
       for (let at = 0; at < stretch.hits.length && rows.length <= limit; at += limit + 1)
-        rows.push(...(await listStore.findThreadsOfHits(db, stretch.hits.slice(at, at + limit + 1), query, filter)))
+        rows.push(...(await listStore.findThreadsOfHits(db.reads, stretch.hits.slice(at, at + limit + 1), query, filter)))
       resumeAt = stretch.resumeAt
       if (rows.length > limit || resumeAt === null) break
     }

@@ -143,7 +143,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       const owner = await findOwner(caller, reference)
       const { direction = null, action = null, status = null, entry } = query
       const key = entry === undefined ? null : entry.includes('@') ? addressKey(entry) : domainKey(entry)
-      const rows = await store.listMailRules(db, owner.id, { direction, action, status, entry: key }, page)
+      const rows = await store.listMailRules(db.reads, owner.id, { direction, action, status, entry: key }, page)
       return toPage(
         rows,
         page.limit,

@@ -110,7 +110,7 @@ export function createStorage({ db, emit, serverMax }: Parts): Storage {
         return toPage([item], 1, () => '', toStorageUse)
       }
       const handle = query.agent_handle === undefined ? null : normalizeHandle(query.agent_handle)
-      return toPage(await store.listAgentUse(db, caller.organizationId, handle, page), page.limit, (row) => row.id, toStorageUse)
+      return toPage(await store.listAgentUse(db.reads, caller.organizationId, handle, page), page.limit, (row) => row.id, toStorageUse)
     },
   }
 }

@@ -70,7 +70,7 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
         source: query.source ?? null,
         id: query.id ?? null,
       }
-      return toPage(await store.listSuppressions(db, caller.organizationId, filter, page), page.limit, (row) => row.id, toSuppression)
+      return toPage(await store.listSuppressions(db.reads, caller.organizationId, filter, page), page.limit, (row) => row.id, toSuppression)
     },
 
     async deleteSuppression(call, emailAddress) {

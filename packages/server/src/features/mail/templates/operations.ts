@@ -121,7 +121,7 @@ export function createTemplates({ db, accounts }: { db: Database; accounts: Acco
 
     async listTemplates(caller, query) {
       const page = readPage(query, 'template')
-      return toPage(await store.listTemplates(db, caller.organizationId, page), page.limit, (row) => row.id, toTemplateItem)
+      return toPage(await store.listTemplates(db.reads, caller.organizationId, page), page.limit, (row) => row.id, toTemplateItem)
     },
 
     getTemplate: async (caller, name) => toTemplate(await requireTemplate(caller, name)),

@@ -25,7 +25,7 @@ export function createUsage(db: Database): Usage {
     async listUsage(caller, query) {
       const range = readRange(query)
       await store.moveChanges(db)
-      return toPage(await store.listDays(db, caller.organizationId, range), range.limit, cursorOf, toUsageDay(range.kind))
+      return toPage(await store.listDays(db.reads, caller.organizationId, range), range.limit, cursorOf, toUsageDay(range.kind))
     },
 
     move: () => store.moveChanges(db),
