@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startAcmeWorld } from '../../packages/server/tests/harness/acme/world.ts'
 import { findFreePort } from '../../packages/server/tests/harness/peer-process.ts'
-import { must, step } from './ledger.ts'
+import { type Checklist, expectThat } from '../harness/checklist.ts'
 
 type Ended = { code: number; output: string }
 
@@ -25,13 +25,7 @@ function run(command: string, args: string[], environment: Record<string, string
   })
 }
 
-/** True when certbot and openssl are installed. */
-export async function hasCertbot(): Promise<boolean> {
-  const found = await Promise.all([run('certbot', ['--version']), run('openssl', ['version'])]).catch(() => null)
-  return found?.every(({ code }) => code === 0) ?? false
-}
-
-export async function driveWithCertbot(): Promise<void> {
+export async function driveWithCertbot(check: Checklist['check']): Promise<void> {
   const port = await findFreePort()
   const world = await startAcmeWorld(() => port)
   const { acme, dns } = world
@@ -56,38 +50,38 @@ export async function driveWithCertbot(): Promise<void> {
   const live = (name: string, file: string) => join(folder, 'config', 'live', name, file)
   const succeed = async (...args: string[]) => {
     const { code, output } = await certbot(...args)
-    must(code === 0, `certbot ended with ${code}: ${output.slice(-600)}`)
+    expectThat(code === 0, `certbot ended with ${code}: ${output.slice(-600)}`)
     return output
   }
   const fail = async (pattern: RegExp, ...args: string[]) => {
     const { code, output } = await certbot(...args)
-    must(code !== 0, 'certbot succeeded')
+    expectThat(code !== 0, 'certbot succeeded')
     // Debian's certbot 2.1 prints another error on Python 3.11, and has the problem document in its log.
     const log = readFileSync(join(folder, 'logs', 'letsencrypt.log'), 'utf8')
-    must(pattern.test(output + log), `certbot did not report ${pattern}: ${output.slice(-600)}`)
+    expectThat(pattern.test(output + log), `certbot did not report ${pattern}: ${output.slice(-600)}`)
   }
   const account = () => [...acme.state.accounts.values()][0]
   const certificates = () => [...acme.state.certificates.values()]
 
   try {
-    await step('directory, nonce and a new account with a contact', async () => {
+    await check('directory, nonce and a new account with a contact', async () => {
       await succeed('register', '--agree-tos', '-m', 'one@certbot.test')
-      must(account()?.contact[0] === 'mailto:one@certbot.test', 'the contact is not stored')
+      expectThat(account()?.contact[0] === 'mailto:one@certbot.test', 'the contact is not stored')
       return undefined
     })
-    await step('the account is read and its contact changed', async () => {
+    await check('the account is read and its contact changed', async () => {
       await succeed('update_account', '-m', 'two@certbot.test')
-      must((await succeed('show_account')).includes('two@certbot.test'), 'the contact is not shown')
-      must(account()?.contact[0] === 'mailto:two@certbot.test', 'the contact is not changed')
+      expectThat((await succeed('show_account')).includes('two@certbot.test'), 'the contact is not shown')
+      expectThat(account()?.contact[0] === 'mailto:two@certbot.test', 'the contact is not changed')
       return undefined
     })
-    await step('HTTP-01 for two names', async () => {
+    await check('HTTP-01 for two names', async () => {
       await succeed(...standalone, '-d', 'a.certbot.test', '-d', 'b.certbot.test', '--cert-name', 'two')
       const { leaf, names } = certificates()[0] as ReturnType<typeof certificates>[number]
-      must(names.join() === 'a.certbot.test,b.certbot.test', `issued for ${names.join()}`)
+      expectThat(names.join() === 'a.certbot.test,b.certbot.test', `issued for ${names.join()}`)
       return `serial ${leaf.serialNumber.slice(0, 8)}…`
     })
-    await step('openssl verifies the chain to the root', async () => {
+    await check('openssl verifies the chain to the root', async () => {
       const { code, output } = await run('openssl', [
         'verify',
         '-CAfile',
@@ -96,41 +90,41 @@ export async function driveWithCertbot(): Promise<void> {
         live('two', 'chain.pem'),
         live('two', 'cert.pem'),
       ])
-      must(code === 0, output)
+      expectThat(code === 0, output)
       return undefined
     })
-    await step('DNS-01 for a wildcard and its name', async () => {
+    await check('DNS-01 for a wildcard and its name', async () => {
       await succeed(...manual, '-d', '*.wild.test', '-d', 'wild.test', '--cert-name', 'wild')
-      must(world.published('_acme-challenge.wild.test').length === 0, 'records were not removed')
+      expectThat(world.published('_acme-challenge.wild.test').length === 0, 'records were not removed')
       return undefined
     })
-    await step('an RSA key and a request of its own', async () => {
+    await check('an RSA key and a request of its own', async () => {
       await succeed(...standalone, '-d', 'a.certbot.test', '--cert-name', 'rsa', '--key-type', 'rsa', '--rsa-key-size', '3072')
       return undefined
     })
-    await step('a renewal with a badNonce and an order that is processing', async () => {
+    await check('a renewal with a badNonce and an order that is processing', async () => {
       Object.assign(acme.faults, { badNonces: 1, processingReads: 2 })
       const before = readFileSync(live('two', 'cert.pem'), 'utf8')
       await succeed('renew', '--force-renewal', '--cert-name', 'two', '--no-random-sleep-on-renew')
-      must(readFileSync(live('two', 'cert.pem'), 'utf8') !== before, 'the certificate is the old one')
-      must(acme.faults.badNonces === 0, 'no badNonce was sent')
+      expectThat(readFileSync(live('two', 'cert.pem'), 'utf8') !== before, 'the certificate is the old one')
+      expectThat(acme.faults.badNonces === 0, 'no badNonce was sent')
       acme.faults.processingReads = 0
       return undefined
     })
-    await step('rateLimited with Retry-After', async () => {
+    await check('rateLimited with Retry-After', async () => {
       acme.faults.rateLimitSeconds = 60
       await fail(/acme:error:rateLimited/, ...standalone, '-d', 'a.certbot.test', '--cert-name', 'limited')
       acme.faults.rateLimitSeconds = null
       return undefined
     })
-    await step('a name without an address, and one that answers nowhere', async () => {
+    await check('a name without an address, and one that answers nowhere', async () => {
       await fail(/acme:error:dns/, ...standalone, '-d', 'gone.certbot.test')
       dns.set('far.certbot.test', { A: ['127.0.0.77'] })
       const busy = ['certonly', '--standalone', '--http-01-port', String(await findFreePort()), '-d', 'far.certbot.test']
       await fail(/acme:error:connection/, ...busy)
       return undefined
     })
-    await step('a wrong TXT record', async () => {
+    await check('a wrong TXT record', async () => {
       dns.set('_acme-challenge.wrong.test', { TXT: ['wrong'] })
       await fail(
         /acme:error:unauthorized/,
@@ -145,16 +139,16 @@ export async function driveWithCertbot(): Promise<void> {
       )
       return undefined
     })
-    await step('revocation by the account, and not a second time', async () => {
+    await check('revocation by the account, and not a second time', async () => {
       await succeed('revoke', '--cert-name', 'rsa', '--reason', 'superseded', '--no-delete-after-revoke')
-      must(
+      expectThat(
         certificates().some(({ revokedReason }) => revokedReason === 4),
         'the certificate is not revoked',
       )
       await fail(/acme:error:alreadyRevoked/, 'revoke', '--cert-name', 'rsa', '--no-delete-after-revoke')
       return undefined
     })
-    await step('revocation by the key of the certificate', async () => {
+    await check('revocation by the key of the certificate', async () => {
       await succeed(
         'revoke',
         '--cert-path',
@@ -165,15 +159,15 @@ export async function driveWithCertbot(): Promise<void> {
         'keycompromise',
         '--no-delete-after-revoke',
       )
-      must(
+      expectThat(
         certificates().some(({ revokedReason }) => revokedReason === 1),
         'the certificate is not revoked',
       )
       return undefined
     })
-    await step('the account is deactivated, and refused from then on', async () => {
+    await check('the account is deactivated, and refused from then on', async () => {
       await succeed('unregister')
-      must(account()?.status === 'deactivated', 'the account is still valid')
+      expectThat(account()?.status === 'deactivated', 'the account is still valid')
       return undefined
     })
   } finally {

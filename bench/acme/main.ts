@@ -1,19 +1,15 @@
 // Shows that certificates work. Drives the ACME server of the tests with Debian's certbot, and then renews certificates of a Callsign server
-// under load.
+// under load: `npm run acme`.
 //
-// usage: npm run acme
-// needs: apt install certbot openssl
-import { driveWithCertbot, hasCertbot } from './certbot.ts'
-import { failedSteps } from './ledger.ts'
+// It needs Debian's certbot and openssl.
+import { createChecklist, requirePrograms } from '../harness/checklist.ts'
+import { driveWithCertbot } from './certbot.ts'
 import { renewUnderLoad } from './renewal.ts'
 
-if (!(await hasCertbot())) {
-  console.error('certbot or openssl is missing: apt install certbot openssl')
-  process.exit(1)
-}
+requirePrograms({ certbot: 'certbot', openssl: 'openssl' })
+const { check, finish } = createChecklist()
 console.log("Debian's certbot against the ACME server of the tests")
-await driveWithCertbot()
+await driveWithCertbot(check)
 console.log('\nCallsign renews its certificates under load')
-await renewUnderLoad()
-console.log(failedSteps() === 0 ? '\nEvery step succeeded.' : `\n${failedSteps()} steps failed.`)
-process.exitCode = failedSteps() === 0 ? 0 : 1
+await renewUnderLoad(check)
+finish()

@@ -9,7 +9,7 @@ import { makeDataDir, startCallsignd } from '../../packages/server/tests/harness
 import { startOrigin } from '../../packages/server/tests/harness/origin.ts'
 import { findFreePort } from '../../packages/server/tests/harness/peer-process.ts'
 import { waitFor } from '../../packages/server/tests/harness/wait.ts'
-import { must, step } from './ledger.ts'
+import { type Checklist, expectThat } from '../harness/checklist.ts'
 
 /** Every kind of client has to see this many certificates. */
 const certificatesMin = 3
@@ -24,7 +24,7 @@ type Attempt = () => Promise<string>
 
 const tunnelHost = `my-agent.${acmeNames.tunnels}`
 
-export async function renewUnderLoad(): Promise<void> {
+export async function renewUnderLoad(check: Checklist['check']): Promise<void> {
   const [httpPort, httpsPort, smtpPort, submissionsPort] = await Promise.all([
     findFreePort(),
     findFreePort(),
@@ -55,7 +55,7 @@ export async function renewUnderLoad(): Promise<void> {
   }
   try {
     const startedMs = performance.now()
-    await step('the first certificates are issued by the authority', async () => {
+    await check('the first certificates are issued by the authority', async () => {
       for (const attempt of Object.values(attempts)) await waitFor('the first certificate', () => attempt().catch(() => null), reportMsMax)
       return `${world.acme.state.certificates.size} in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`
     })
@@ -64,14 +64,14 @@ export async function renewUnderLoad(): Promise<void> {
       world.acme.suggest(name, { startMs: Date.now() - 2, endMs: Date.now() - 1 })
     const counts = await load(attempts)
     for (const [kind, { made, refused, serials, errors }] of Object.entries(counts))
-      await step(`${kind} during renewals`, () => {
-        must(refused === 0, `${refused} of ${made + refused} refused: ${[...errors].join(', ')}`)
-        must(serials.size >= certificatesMin, `only ${serials.size} certificates were seen`)
+      await check(`${kind} during renewals`, () => {
+        expectThat(refused === 0, `${refused} of ${made + refused} refused: ${[...errors].join(', ')}`)
+        expectThat(serials.size >= certificatesMin, `only ${serials.size} certificates were seen`)
         return `${made} connections, 0 refused, by certificate in order: ${[...serials.values()].join(', ')}`
       })
-    await step('one HTTPS connection stayed open through all renewals', () => {
+    await check('one HTTPS connection stayed open through all renewals', () => {
       const answers = kept.end()
-      must(answers > 1, 'it was closed')
+      expectThat(answers > 1, 'it was closed')
       return `${answers} requests with the first certificate`
     })
   } finally {
@@ -162,20 +162,20 @@ async function reply(socket: NodeJS.ReadableStream): Promise<string> {
 async function greet(socket: TLSSocket): Promise<string> {
   const { serialNumber } = socket.getPeerCertificate()
   socket.write('EHLO client.test\r\n')
-  must((await reply(socket)).startsWith('250'), 'EHLO over TLS was refused')
+  expectThat((await reply(socket)).startsWith('250'), 'EHLO over TLS was refused')
   socket.destroy()
   return serialNumber
 }
 
 async function startTls(port: number, ca: string): Promise<string> {
   const plain = dial(port, '127.0.0.1')
-  must((await reply(plain)).startsWith('220'), 'no greeting')
+  expectThat((await reply(plain)).startsWith('220'), 'no greeting')
   for (const [command, code] of [
     ['EHLO client.test', '250'],
     ['STARTTLS', '220'],
   ] as const) {
     plain.write(`${command}\r\n`)
-    must((await reply(plain)).startsWith(code), `${command} was refused`)
+    expectThat((await reply(plain)).startsWith(code), `${command} was refused`)
   }
   const socket = connect({ socket: plain, servername: acmeNames.mail, ca })
   await once(socket, 'secureConnect')
@@ -184,6 +184,6 @@ async function startTls(port: number, ca: string): Promise<string> {
 
 async function submit(port: number, ca: string): Promise<string> {
   const socket = await connectTo(port, acmeNames.mail, ca)
-  must((await reply(socket)).startsWith('220'), 'no greeting')
+  expectThat((await reply(socket)).startsWith('220'), 'no greeting')
   return greet(socket)
 }
