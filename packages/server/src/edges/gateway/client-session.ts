@@ -21,6 +21,14 @@ const kept: StreamListener = {
   onDrain() {},
 }
 
+/** Discards bytes of a stream that no request uses any more. */
+const dropping: StreamListener = {
+  onData: (bytes, stream) => stream.taken(bytes.length),
+  onEnd: (stream) => stream.end(),
+  onReset() {},
+  onDrain() {},
+}
+
 export class ClientSession {
   readonly id: string
   readonly tunnelId: string
@@ -89,9 +97,10 @@ export class ClientSession {
     }
   }
 
-  /** Ends a request whose stream is not reused. */
-  release(): void {
+  /** Ends a request whose stream is not reused. Later bytes of the stream are discarded. */
+  release(stream: TunnelStream | null = null): void {
     this.#busy--
+    if (stream) stream.listener = dropping
   }
 
   /** Ends a request and keeps its stream for the next one. */

@@ -4,8 +4,9 @@ import type { IncomingMessage } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
+import { type ChoiceEvents, ClientChoice } from './client-choice.ts'
 import type { ClientSession } from './client-session.ts'
-import { type Failure, failureOfReset, refusalOf, writeRefusal } from './error-response.ts'
+import { type Failure, refusalOf, writeRefusal } from './error-response.ts'
 import type { InFlight } from './in-flight.ts'
 import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
 import { ProxiedRequestRecorder } from './proxied-request-record.ts'
@@ -16,17 +17,7 @@ import { AnswerBody } from './response-body.ts'
 import { answerHeadText, noteBadAnswer, writeAnswerHead } from './response-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 
-const attemptsMax = 4
-
-/** Discards bytes of a stream that no proxied request uses any more. */
-const dropping: StreamListener = {
-  onData: (bytes, stream) => stream.taken(bytes.length),
-  onEnd: (stream) => stream.end(),
-  onReset() {},
-  onDrain() {},
-}
-
-export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, PublicConnectionEvents {
+export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, AnswerEvents, PublicConnectionEvents {
   place = 0
   readonly #host: ProxiedRequestHost
   readonly #route: TunnelRoute
@@ -36,9 +27,8 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
   readonly #response: PublicResponse
   readonly #body: AnswerBody
   readonly #note: ProxiedRequestRecorder
-  readonly #tried = new Set<string>()
+  readonly #choice: ClientChoice
   readonly #isSafe: boolean
-  #attempts = 0
   #clientSession: ClientSession | null = null
   #stream: TunnelStream | null = null
   #lastStream: TunnelStream | null = null
@@ -50,7 +40,6 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
   /** Bytes of the response that the public client has not read yet. */
   #held = 0
   #waitingSinceMs: number
-  #failure: Failure = 'tunnel_offline'
 
   /** The caller forwards the events of the public connection to `onPublicClose` and `onPublicDrain`. */
   constructor(
@@ -71,12 +60,13 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
     this.#isSafe = this.#request === null && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
     this.#isBodySent = this.#request === null
     this.#waitingSinceMs = performance.now()
+    this.#choice = new ClientChoice(host, route.id)
     this.#note = new ProxiedRequestRecorder(route, head, replayOf)
   }
 
   start(): void {
     this.#host.proxiedRequests.add(this)
-    this.#attempt()
+    this.#choice.next(this)
   }
 
   /** Ends a request that has waited too long. */
@@ -100,31 +90,14 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
     if (!this.#response.headersSent) this.#response.shouldKeepAlive = false
   }
 
-  #attempt(): void {
-    if (this.#isOver) return
-    if (this.#attempts++ === attemptsMax) {
-      this.#refuse(this.#failure)
-      return
-    }
-    const picked = this.#host.pick(this.#route.id, this.#tried)
-    if (picked === null) this.#refuse(this.#failure)
-    else if (picked instanceof Promise) {
-      picked.then(
-        (clientSession) => {
-          if (this.#isOver) return
-          if (clientSession) this.#send(clientSession)
-          else this.#refuse(this.#failure)
-        },
-        () => this.#refuse('unavailable'),
-      )
-    } else this.#send(picked)
+  /** There is no client for the request. */
+  onNoClient(failure: Failure): void {
+    this.#refuse(failure)
   }
 
-  #send(clientSession: ClientSession): void {
-    if (clientSession.load >= this.#host.streamsMax || clientSession.isChoked) {
-      this.#refuse('tunnel_busy')
-      return
-    }
+  /** Sends the request to this client. */
+  onClient(clientSession: ClientSession): void {
+    if (this.#isOver) return
     const bytes = this.#head.toBytes(clientSession.hostHeader)
     if (bytes.length > dataBytesMax) {
       this.#refuse('bad_answer')
@@ -227,8 +200,7 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
       this.#held = 0
       clientSession.keep(stream, performance.now())
     } else {
-      clientSession.release()
-      stream.listener = dropping
+      clientSession.release(stream)
       if (this.#isBodySent) stream.end()
       else stream.reset(resetCodes.cancelled)
     }
@@ -248,32 +220,22 @@ export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents, P
   onReset(code: number): void {
     if (this.#isOver) return
     if (this.#reader?.isStarted) {
-      if (this.#isAnswered) {
-        this.#cut(resetCodes.cancelled)
-        return
-      }
       this.#fail('target_lost', resetCodes.cancelled)
       return
     }
     const clientSession = this.#clientSession as ClientSession
     const isUntouched = code === resetCodes.refused || code === resetCodes.notHere || code === resetCodes.targetUnreachable
-    this.#failure = failureOfReset(code, clientSession.isOpen)
-    this.#release()
-    if (code === resetCodes.notHere) this.#host.forget(clientSession)
     // The same client is tried again over a new stream when only the reused one had closed.
-    if (!this.#isReused || !clientSession.isOpen) this.#tried.add(clientSession.id)
-    if (this.#isSafe || (isUntouched && this.#request === null)) {
-      this.#attempt()
-      return
-    }
-    this.#refuse(this.#failure)
+    const failure = this.#choice.lost(clientSession, code, this.#isReused)
+    this.#release()
+    if (this.#isSafe || (isUntouched && this.#request === null)) this.#choice.next(this)
+    else this.#refuse(failure)
   }
 
   #release(): void {
     const stream = this.#stream
     if (!stream) return
-    this.#clientSession?.release()
-    stream.listener = dropping
+    this.#clientSession?.release(stream)
     if (stream.isRemoteEnded) stream.end()
     this.#stream = null
   }

@@ -6,8 +6,9 @@ import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../features/tunnels/model.ts'
 import { BufferedBytes, smallChunkBytesMax } from './buffered-bytes.ts'
+import { type ChoiceEvents, ClientChoice } from './client-choice.ts'
 import type { ClientSession } from './client-session.ts'
-import { type Failure, failureOfReset, refusalOf, refusalText } from './error-response.ts'
+import { type Failure, refusalOf, refusalText } from './error-response.ts'
 import type { InFlight } from './in-flight.ts'
 import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
 import { ProxiedRequestRecorder } from './proxied-request-record.ts'
@@ -16,10 +17,9 @@ import { answerHeadText, noteBadAnswer, writeAnswerHead } from './response-head.
 import { type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
 
 const keepAliveMs = 30_000
-const attemptsMax = 4
 const lingerMs = 2000
 
-export class ProxiedUpgrade implements InFlight {
+export class ProxiedUpgrade implements InFlight, ChoiceEvents {
   place = 0
   readonly #host: ProxiedRequestHost
   readonly #route: TunnelRoute
@@ -28,9 +28,8 @@ export class ProxiedUpgrade implements InFlight {
   readonly #socket: Socket
   readonly #early: Buffer
   readonly #note: ProxiedRequestRecorder
-  readonly #tried = new Set<string>()
+  readonly #choice: ClientChoice
   readonly #startedMs = performance.now()
-  #attempts = 0
   #clientSession: ClientSession | null = null
   #stream: TunnelStream | null = null
   /** Set when the target has refused the upgrade with an ordinary response. */
@@ -50,6 +49,7 @@ export class ProxiedUpgrade implements InFlight {
     this.#request = request
     this.#socket = socket
     this.#early = early
+    this.#choice = new ClientChoice(host, route.id)
     this.#note = new ProxiedRequestRecorder(route, head)
   }
 
@@ -69,7 +69,7 @@ export class ProxiedUpgrade implements InFlight {
       if (held > 0) this.#stream?.taken(held)
     })
     this.#host.proxiedRequests.add(this)
-    void this.#attempt(null)
+    this.#choice.next(this)
   }
 
   check(nowMs: number): void {
@@ -82,19 +82,13 @@ export class ProxiedUpgrade implements InFlight {
   }
   closeAfter(): void {}
 
-  async #attempt(failure: Failure | null): Promise<void> {
+  onNoClient(failure: Failure): void {
+    this.#refuse(failure)
+  }
+
+  /** Sends the opening to this client. */
+  onClient(clientSession: ClientSession): void {
     if (this.#isOver) return
-    const wrong = failure ?? 'tunnel_offline'
-    if (this.#attempts++ === attemptsMax) return this.#refuse(wrong)
-    let clientSession: ClientSession | null
-    try {
-      clientSession = await this.#host.pick(this.#route.id, this.#tried)
-    } catch {
-      return this.#refuse('unavailable')
-    }
-    if (this.#isOver) return
-    if (!clientSession) return this.#refuse(wrong)
-    if (clientSession.load >= this.#host.streamsMax || clientSession.isChoked) return this.#refuse('tunnel_busy')
     this.#clientSession = clientSession
     const stream = clientSession.open(this.#head.toBytes(clientSession.hostHeader))
     this.#stream = stream
@@ -210,13 +204,12 @@ export class ProxiedUpgrade implements InFlight {
       return
     }
     const clientSession = this.#clientSession as ClientSession
-    this.#tried.add(clientSession.id)
-    clientSession.release()
+    this.#choice.lost(clientSession, code, false)
+    clientSession.release(this.#stream)
     this.#clientSession = null
     this.#stream = null
-    if (code === resetCodes.notHere) this.#host.forget(clientSession)
     // A WebSocket opening is a GET without a body, so it may be repeated.
-    void this.#attempt(failureOfReset(code, clientSession.isOpen))
+    this.#choice.next(this)
   }
 
   #refuse(failure: Failure): void {
@@ -242,7 +235,7 @@ export class ProxiedUpgrade implements InFlight {
     const record = this.#note.finish(this.#isUpgraded && error === 'request_aborted' ? null : error)
     if (clientSession?.wantsReports && stream && clientSession.isOpen) clientSession.report(stream, this.#note.report(record))
     this.#host.record(record)
-    clientSession?.release()
+    clientSession?.release(stream)
     stream?.reset(code)
   }
 }
