@@ -28,7 +28,8 @@ export const http = area({
     accessLog: setting({
       name: 'CALLSIGN_ACCESS_LOG',
       fallback: 'off',
-      sentence: 'Writes one line per request to the API and the console: off, stdout, or file:<path>. SIGHUP opens the file again.',
+      sentence:
+        'Writes one line per request to the API, the console and tunnels: off, stdout, or file:<path>. SIGHUP opens the file again.',
       read: (text) => {
         if (text === 'off') return null
         if (text === 'stdout') return 'stdout' as const

@@ -63,7 +63,8 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
   const phone = createPhoneArea(context)
   const imessage = createImessageArea(context)
   const certificates = createCertificates(shared)
-  const tunnels = createTunnelArea(shared, account, events, certificates)
+  const accessLog = openAccessLog(shared)
+  const tunnels = createTunnelArea(shared, account, events, certificates, accessLog)
   const areas: Area[] = [
     account,
     events,
@@ -76,7 +77,6 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
   ]
   const webhooks = createWebhookArea(shared, account, events, mail.messages)
   areas.push(webhooks)
-  const accessLog = openAccessLog(shared)
   return {
     accounts: account.accounts,
     keys: account.keys,

@@ -1,6 +1,7 @@
 // Builds tunnels on the gateway.
 import { nowMs } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
+import type { AccessLog } from '../edges/api/access-log.ts'
 import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import { createGateway, type Gateway } from '../edges/gateway/gateway.ts'
 import { createHttpsListener } from '../edges/gateway/https-listener.ts'
@@ -33,6 +34,7 @@ export function createTunnelArea(
   { accounts, keys }: AccountArea,
   { emit }: EventArea,
   certificates: Certificates,
+  accessLog: AccessLog | null,
 ): TunnelArea {
   const { config, db, keyring, businessEvents, log } = shared
   const isGateway = config.roles.includes('gateway')
@@ -56,6 +58,7 @@ export function createTunnelArea(
     streamsMax: config.tunnelRequestsMax,
     pingEveryMs: config.tunnelPingSeconds * 1000,
     windowBytesMax: config.tunnelWindowMegabytes * 1024 * 1024,
+    noteAccess: accessLog?.writePublic ?? null,
     log: log.child({ part: 'gateway' }),
   })
   const https =

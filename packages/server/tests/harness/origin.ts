@@ -235,7 +235,7 @@ export function visit(port: number, host: string, path: string, options: VisitOp
   })
 }
 
-/** Sends bytes unchanged and resolves with all received text at the close, or when `isEnough` returns true. */
+/** Sends bytes unchanged and resolves with all received text at the close, after 5 seconds of silence, or when `isEnough` returns true. */
 export function sendRaw(port: number, bytes: string | Buffer, isEnough: (text: string) => boolean = () => false): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
@@ -248,6 +248,7 @@ export function sendRaw(port: number, bytes: string | Buffer, isEnough: (text: s
     }
     socket.on('connect', () => socket.write(bytes))
     socket.on('data', (chunk) => {
+      timer.refresh()
       text += chunk.toString('latin1')
       if (isEnough(text)) finish()
     })

@@ -1,8 +1,9 @@
-// The access log: one line per request, without bodies, headers of keys, or values that may be secret.
+// The access log: one line per request to the API, the pages or a tunnel, without bodies, headers of keys, or values that may be secret.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { FastifyRequest } from 'fastify'
 import { createClientReader } from '../../core/client-address.ts'
 import { now } from '../../core/clock.ts'
+import type { PublicAccess } from '../../features/tunnels/model.ts'
 
 export type AccessLogFormat = 'combined' | 'json'
 
@@ -11,9 +12,27 @@ export type Access = { request: FastifyRequest; status: number; bytes: number | 
 
 export type AccessLog = {
   write(access: Access): void
+  /** Writes a public request through a tunnel. */
+  writePublic(access: PublicAccess): void
   /** Opens the file again, after a program has moved it. */
   reopen(): void
   close(): void
+}
+
+/** One line, by the names of the JSON format. Public requests through tunnels lack the last four. */
+type Line = {
+  client: string
+  host: string | null
+  method: string
+  target: string
+  protocol: string
+  status: number
+  bytes: number | null
+  ms: number
+  referer?: string
+  user_agent?: string
+  request_id?: string
+  key_id?: string | null
 }
 
 const mask = '***'
@@ -26,8 +45,11 @@ function pathOf(request: FastifyRequest): string {
   const { url: pattern } = request.routeOptions
   if (pattern?.startsWith('/api/v1/')) return path
   if (pattern !== undefined) return pattern.replace(/:[A-Za-z_]+(?:\([^)]*\))?|\*/g, mask)
-  return path.replace(/[^/]+/g, (segment) => (segment.length > shownCharactersMax ? mask : segment))
+  return maskedPath(path)
 }
+
+/** An unknown path. Long segments may be tokens. */
+const maskedPath = (path: string): string => path.replace(/[^/]+/g, (segment) => (segment.length > shownCharactersMax ? mask : segment))
 
 /** The target of a request. Every value of the query is masked, because links carry signatures and codes there. */
 export function maskedTarget(request: FastifyRequest): string {
@@ -61,36 +83,46 @@ export function createAccessLog(
   const open = (): number => (target === 'stdout' ? 1 : openSync(target.path, 'a', 0o640))
   let file = open()
 
-  function lineOf({ request, status, bytes, ms }: Access): string {
-    const { address, userAgent } = readClient(request.raw)
-    const { method, caller, id } = request
+  /** `target` is that of the combined format. */
+  function lineOf(line: Line, target: string): string {
     const at = now()
-    if (format === 'json')
-      return JSON.stringify({
-        time: at.toISOString(),
+    if (format === 'json') return JSON.stringify({ time: at.toISOString(), ...line })
+    const { client, key_id, method, protocol, status, bytes, referer = '-', user_agent } = line
+    const first = quoted(`${method} ${target} ${protocol}`)
+    return `${client} - ${key_id ?? '-'} [${commonTime(at)}] ${first} ${status} ${bytes ?? '-'} ${quoted(referer)} ${quoted(user_agent || '-')}`
+  }
+
+  function append(line: Line, target: string): void {
+    try {
+      writeSync(file, `${lineOf(line, target)}\n`)
+    } catch {
+      // A full disk or a closed pipe must not fail requests.
+    }
+  }
+
+  return {
+    write({ request, status, bytes, ms }) {
+      const { address, userAgent } = readClient(request.raw)
+      const target = maskedTarget(request)
+      const line: Line = {
         client: address,
-        method,
-        target: maskedTarget(request),
+        host: request.headers.host ?? null,
+        method: request.method,
+        target,
         protocol: `HTTP/${request.raw.httpVersion}`,
         status,
         bytes,
         ms: Math.round(ms * 10) / 10,
         referer: refererOf(request),
         user_agent: userAgent,
-        request_id: id,
-        key_id: caller?.keyId ?? null,
-      })
-    const first = quoted(`${method} ${maskedTarget(request)} HTTP/${request.raw.httpVersion}`)
-    return `${address} - ${caller?.keyId ?? '-'} [${commonTime(at)}] ${first} ${status} ${bytes ?? '-'} ${quoted(refererOf(request))} ${quoted(userAgent || '-')}`
-  }
-
-  return {
-    write(access) {
-      try {
-        writeSync(file, `${lineOf(access)}\n`)
-      } catch {
-        // A full disk or a closed pipe must not fail requests.
+        request_id: request.id,
+        key_id: request.caller?.keyId ?? null,
       }
+      append(line, target)
+    },
+    writePublic({ client, host, method, path, protocol, status, bytes, ms }) {
+      const target = maskedPath(path)
+      append({ client, host, method, target, protocol, status, bytes, ms }, `http://${host}${target}`)
     },
     reopen() {
       if (target === 'stdout') return

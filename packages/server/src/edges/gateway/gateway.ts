@@ -3,18 +3,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6, type Socket } from 'node:net'
 import { tunnelProtocol } from '@callsign/contract/tunnel-frames'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
-import type { Authenticate } from '../../core/caller.ts'
 import { createClientReader } from '../../core/client-address.ts'
-import type { Log } from '../../core/log.ts'
 import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
-import type { Presence, Recorder, TunnelAdmission } from '../../features/tunnels/operations.ts'
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
 import { type Failure, type Refusal, refusal, refusalOf, refusalText, writeRefusal } from './error-response.ts'
+import type { GatewayOptions } from './gateway-options.ts'
 import { InFlightList } from './in-flight.ts'
 import { createPeers } from './peers.ts'
 import { ProxiedRequest } from './proxied-request.ts'
 import type { ProxiedRequestHost } from './proxied-request-host.ts'
+import { createAccessNotes } from './public-access.ts'
 import { createPublicClientReader } from './public-client.ts'
 import { createPublicConnections } from './public-connections.ts'
 import { repeatRequest } from './repeat.ts'
@@ -24,30 +23,6 @@ import { serveParsed } from './serve-parsed.ts'
 import { ProxiedUpgrade } from './upgrade.ts'
 
 export type Gateway = ReturnType<typeof createGateway>
-
-export type GatewayOptions = {
-  tunnelDomain: string
-  presence: Presence
-  recorder: Recorder
-  admit: TunnelAdmission['admit']
-  authenticate: Authenticate
-  /** Takes one request from the tunnel's rate limit. Returns 0, or the milliseconds to wait. */
-  takeRequest: (tunnelId: string) => number
-  /** CIDRs of trusted proxies, whose forwarding headers are used. */
-  trustedProxies: string[]
-  /** False for a process without public requests. It only repeats captured requests, over the nodes that have the client. */
-  isServing: boolean
-  /** The secret shared by all nodes of an installation. */
-  peerKey: Buffer
-  /** Listener for other nodes, or null on a single node. `address` is advertised to them and defaults to host and port. */
-  listener: { host: string; port: number; address: string | null } | null
-  answerMsMax: number
-  streamsMax: number
-  pingEveryMs: number
-  /** Memory limit, in bytes, for the flow-control windows of all connections. */
-  windowBytesMax: number
-  log: Log
-}
 
 const sweepEveryMs = 1000
 const leaseEveryMs = 2500
@@ -67,11 +42,13 @@ export function createGateway(options: GatewayOptions) {
     log,
   })
   const directory = createDirectory({ presence, peers, log })
+  const readClient = createClientReader(options.trustedProxies)
+  const access = createAccessNotes({ tunnelDomain, readClient, note: options.noteAccess })
   const clients = createClients({
     presence,
     directory,
     authenticate: options.authenticate,
-    readClient: createClientReader(options.trustedProxies),
+    readClient,
     admit: options.admit,
     processBudget,
     pingEveryMs: options.pingEveryMs,
@@ -85,9 +62,10 @@ export function createGateway(options: GatewayOptions) {
     proxiedRequests,
     pick: directory.pick,
     forget: directory.forgetRemote,
-    record: (record) => {
+    record: (record, route, head) => {
       recorder.touch(record.tunnelId, record.at)
       recorder.note(record)
+      access.ended(record, route, head)
     },
     answerMsMax: options.answerMsMax,
     streamsMax: options.streamsMax,
@@ -147,6 +125,7 @@ export function createGateway(options: GatewayOptions) {
           proxiedRequest.start()
         },
         (answer) => {
+          access.refusedHead(handle, head, answer.status)
           if (!response.isGone) writeRefusal(response, head.method, answer)
         },
       )
@@ -191,7 +170,10 @@ export function createGateway(options: GatewayOptions) {
         refuse(request, response, answer)
         return
       }
-      const turnAway = (answer: Refusal) => refuse(request, response, answer)
+      const turnAway = (answer: Refusal) => {
+        access.refused(handle, request, answer.status)
+        refuse(request, response, answer)
+      }
       const head = readHead(request, false, turnAway)
       if (head) admit(handle, (route) => serveParsed(host, route, head, request, response), turnAway)
     },
@@ -205,7 +187,10 @@ export function createGateway(options: GatewayOptions) {
       }
       upgraded.add(socket)
       socket.once('close', () => upgraded.delete(socket))
-      const turnAway = (answer: Refusal) => void socket.end(refusalText(answer), () => socket.destroy())
+      const turnAway = (answer: Refusal) => {
+        access.refused(handle, request, answer.status)
+        socket.end(refusalText(answer), () => socket.destroy())
+      }
       const head = readHead(request, true, turnAway)
       if (head) admit(handle, (route) => new ProxiedUpgrade(host, route, head, request, socket, early).start(), turnAway)
     },

@@ -1,8 +1,9 @@
 // The gateway as its proxied requests see it.
 import type { Log } from '../../core/log.ts'
-import type { RequestRecord } from '../../features/tunnels/model.ts'
+import type { RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
 import type { ClientSession } from './client-session.ts'
 import type { InFlightList } from './in-flight.ts'
+import type { RequestHead } from './request-head.ts'
 
 /** Milliseconds without a byte after which a public client or target is disconnected, while the other side waits for it. */
 export const stalledMsMax = 300_000
@@ -13,7 +14,8 @@ export type ProxiedRequestHost = {
   pick(tunnelId: string, tried: Set<string>): ClientSession | null | Promise<ClientSession | null>
   /** Forgets a client session that does not reach its client. */
   forget(clientSession: ClientSession): void
-  record(record: RequestRecord): void
+  /** Called at the end of each request. */
+  record(record: RequestRecord, route: TunnelRoute, head: RequestHead): void
   /** Milliseconds within which a target has to start its response. */
   answerMsMax: number
   /** Maximum of requests in flight per client. */

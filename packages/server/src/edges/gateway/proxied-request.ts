@@ -289,6 +289,6 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     const clientSession = this.#clientSession
     if (clientSession?.wantsReports && this.#lastStream && clientSession.isOpen)
       clientSession.report(this.#lastStream, this.#note.report(record))
-    this.#host.record(record)
+    this.#host.record(record, this.#route, this.#head)
   }
 }

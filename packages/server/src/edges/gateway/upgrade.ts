@@ -234,7 +234,7 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
     // The close of an upgraded connection is its normal end.
     const record = this.#note.finish(this.#isUpgraded && error === 'request_aborted' ? null : error)
     if (clientSession?.wantsReports && stream && clientSession.isOpen) clientSession.report(stream, this.#note.report(record))
-    this.#host.record(record)
+    this.#host.record(record, this.#route, this.#head)
     clientSession?.release(stream)
     stream?.reset(code)
   }

@@ -17,6 +17,18 @@ export type TunnelRow = {
 /** The part of a tunnel that a gateway needs to serve a request. */
 export type TunnelRoute = { id: string; organizationId: string; handle: string; status: TunnelStatus; capture: TunnelCapture }
 
+/** A public request, as the access log has it. `path` has no query, and `bytes` counts the body that the target sent. */
+export type PublicAccess = {
+  client: string
+  host: string
+  method: string
+  path: string
+  protocol: string
+  status: number
+  bytes: number
+  ms: number
+}
+
 /** One connection of a client to the gateway of this process. */
 export type OpenSession = {
   id: string

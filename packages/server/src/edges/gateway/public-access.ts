@@ -1,0 +1,69 @@
+// Notes public requests for the access log: those that reached a tunnel, and those that were refused before.
+import type { IncomingMessage } from 'node:http'
+import type { RequestClient } from '../../core/caller.ts'
+import type { PublicAccess, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** Status of a request whose public client left before the response, as nginx has it. */
+const clientClosed = 499
+
+export type AccessNotes = {
+  /** A request through a tunnel has ended. */
+  ended(record: RequestRecord, route: TunnelRoute, head: RequestHead): void
+  /** A request was refused after its head was read. */
+  refusedHead(handle: string, head: RequestHead, status: number): void
+  /** A request as Node's server parsed it was refused. */
+  refused(handle: string, request: IncomingMessage, status: number): void
+}
+
+export function createAccessNotes({
+  tunnelDomain,
+  readClient,
+  note,
+}: {
+  tunnelDomain: string
+  readClient: (request: IncomingMessage) => RequestClient
+  /** Null when there is no access log. */
+  note: ((access: PublicAccess) => void) | null
+}): AccessNotes {
+  const pathOf = (target: string): string => target.split('?', 1)[0] as string
+  const hostOf = (handle: string): string => `${handle}.${tunnelDomain}`
+  return {
+    ended(record, route, head) {
+      note?.({
+        client: record.remoteAddress,
+        host: hostOf(route.handle),
+        method: record.method,
+        path: pathOf(record.path),
+        protocol: `HTTP/1.${head.versionMinor}`,
+        status: record.status ?? clientClosed,
+        bytes: record.responseBytes,
+        ms: record.durationMs,
+      })
+    },
+    refusedHead(handle, head, status) {
+      note?.({
+        client: head.fields.publicAddress,
+        host: hostOf(handle),
+        method: head.method,
+        path: pathOf(head.target),
+        protocol: `HTTP/1.${head.versionMinor}`,
+        status,
+        bytes: 0,
+        ms: 0,
+      })
+    },
+    refused(handle, request, status) {
+      note?.({
+        client: readClient(request).address,
+        host: hostOf(handle),
+        method: request.method ?? '',
+        path: pathOf(request.url ?? ''),
+        protocol: `HTTP/${request.httpVersion}`,
+        status,
+        bytes: 0,
+        ms: 0,
+      })
+    },
+  }
+}
