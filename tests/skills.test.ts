@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createCommandLine } from '../packages/cli/tests/command-line.ts'
-import { tools } from '../packages/contract/src/tools/table.ts'
+import { tools } from '../packages/contract/src/tools/tool-table.ts'
 
 const folder = join(import.meta.dirname, '..', 'skills')
 const files = globSync('*/SKILL.md', { cwd: folder })

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tools } from '../../contract/src/tools/table.ts'
+import { tools } from '../../contract/src/tools/tool-table.ts'
 import { type Harness, type Json, startHarness } from '../../server/tests/harness/start.ts'
 import { runBridge } from '../src/mcp-bridge.ts'
 

@@ -1,9 +1,9 @@
 // The tools for agents, run over the API with one key. They are the tools of the MCP endpoint.
 import { draftLink } from '@callsign/contract/tools/draft-link'
 import { requestPath } from '@callsign/contract/tools/request-path'
-import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/run'
-import { inputOf, selectTools, type ToolSelection } from '@callsign/contract/tools/table'
 import type { Tool, Toolset } from '@callsign/contract/tools/tool'
+import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/tool-run'
+import { inputOf, selectTools, type ToolSelection } from '@callsign/contract/tools/tool-table'
 import { type CallerInfo, getMe } from '../accounts.ts'
 import { Connection, type ConnectionOptions } from '../request.ts'
 

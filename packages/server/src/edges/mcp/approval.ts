@@ -1,9 +1,9 @@
 // Asks the person at a connected app to approve a message, by elicitation in several rounds (revision 2026-07-28), and carries out the answer.
 import { getDraft, rejectDraft } from '@callsign/contract/drafts'
-import { visible } from '@callsign/contract/tools/fence'
-import { runTool, type ToolResult } from '@callsign/contract/tools/run'
-import { tools } from '@callsign/contract/tools/table'
+import { visible } from '@callsign/contract/tools/foreign-text'
 import type { Reply, Tool } from '@callsign/contract/tools/tool'
+import { runTool, type ToolResult } from '@callsign/contract/tools/tool-run'
+import { tools } from '@callsign/contract/tools/tool-table'
 import {
   CLIENT_CAPABILITIES_META_KEY,
   createRequestStateCodec,

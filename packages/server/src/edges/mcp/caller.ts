@@ -1,6 +1,6 @@
 // The caller of one MCP request: its agents, its tools, its way to the API, and the approval that its person can give.
-import type { ToolCall } from '@callsign/contract/tools/run'
-import type { ToolSelection } from '@callsign/contract/tools/table'
+import type { ToolCall } from '@callsign/contract/tools/tool-run'
+import type { ToolSelection } from '@callsign/contract/tools/tool-table'
 import type { RequestStateCodec } from '@modelcontextprotocol/server'
 
 /** The draft that was shown to the person, at the version that was shown. */

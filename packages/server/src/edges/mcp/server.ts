@@ -1,7 +1,8 @@
 // Builds the MCP server of one request: the tools that the caller may use, resources for messages and threads, and prompts.
-import { runTool, type ToolResult } from '@callsign/contract/tools/run'
-import { inputOf, selectTools, tools } from '@callsign/contract/tools/table'
+
 import type { Tool } from '@callsign/contract/tools/tool'
+import { runTool, type ToolResult } from '@callsign/contract/tools/tool-run'
+import { inputOf, selectTools, tools } from '@callsign/contract/tools/tool-table'
 import {
   type CallToolResult,
   fromJsonSchema,

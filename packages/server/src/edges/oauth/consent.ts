@@ -1,6 +1,7 @@
 // The authorization endpoint: the page on which a person in a session of the console gives an app access, and the answer to it.
-import { tools } from '@callsign/contract/tools/table'
+
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
+import { tools } from '@callsign/contract/tools/tool-table'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../../core/errors.ts'
 import { isForm, readForm } from '../../core/form.ts'

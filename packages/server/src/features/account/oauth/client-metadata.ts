@@ -1,5 +1,5 @@
 // Client metadata, as a client registers it (RFC 7591) or publishes it at the URL that is its id (Client ID Metadata Document). Pure.
-import { visible } from '@callsign/contract/tools/fence'
+import { visible } from '@callsign/contract/tools/foreign-text'
 import { OAuthFailure, redirectProblem } from './model.ts'
 
 export type ClientMetadata = { name: string; redirectUris: string[] }

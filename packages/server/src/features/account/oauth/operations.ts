@@ -1,6 +1,6 @@
 // OAuth 2.1 for connected apps: authorization requests, grants, codes, and tokens with rotation.
 import { agentScopes, type Scope } from '@callsign/contract/scopes'
-import { selectTools } from '@callsign/contract/tools/table'
+import { selectTools } from '@callsign/contract/tools/tool-table'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller, RequestClient } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'

@@ -5,7 +5,7 @@ import { listEvents } from '../events.ts'
 import { getIdentity } from '../identities.ts'
 import { getTunnel, listTunnelRequests } from '../tunnels.ts'
 import { listVaultSecrets } from '../vault-secrets.ts'
-import { count, Limit, NextCursor, outputOf, PageCursor } from './parts.ts'
+import { count, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
 import { FencedText, foreign, type Reply, reads, tool } from './tool.ts'
 
 const pathCharactersMax = 2000

@@ -21,7 +21,7 @@ import {
   toItem,
   toMessage,
   WholeMessage,
-} from './parts.ts'
+} from './argument-shapes.ts'
 import { changes, FencedText, foreign, type Reply, reads, tool } from './tool.ts'
 
 const mail = { toolset: 'mail', takesAgent: true, scopes: ['mail:read'] } as const

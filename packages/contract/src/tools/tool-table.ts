@@ -1,9 +1,9 @@
 // The table of tools, and the part of it that a caller gets.
 import Type, { type TObject, type TSchema } from 'typebox'
-import { identityTools } from './identity.ts'
-import { mailTools } from './mail.ts'
-import { phoneTools } from './phones.ts'
-import { sendingTools } from './sending.ts'
+import { identityTools } from './agent-identity.ts'
+import { mailTools } from './reading-mail.ts'
+import { sendingTools } from './sending-mail.ts'
+import { phoneTools } from './text-messages.ts'
 import type { Tool, Toolset } from './tool.ts'
 
 /** Every tool, in the order of a list. */

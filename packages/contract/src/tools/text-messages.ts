@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { listImessageConversations, listImessages, sendImessage } from '../imessage.ts'
 import { listPhoneNumbers, listSmsMessages, waitForSms } from '../phones.ts'
-import { count, Limit, NextCursor, outputOf, PageCursor } from './parts.ts'
+import { count, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
 import { FencedText, foreign, type Reply, reads, sends, tool } from './tool.ts'
 
 const textCharactersMax = 2000

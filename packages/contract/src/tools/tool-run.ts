@@ -2,9 +2,9 @@
 import Value from 'typebox/value'
 import { errorSentences } from '../error-sentences.ts'
 import type { ErrorCode } from '../errors.ts'
-import { createFence, type Fence, fenceAll, fenceNotice } from './fence.ts'
-import { inputOf } from './table.ts'
+import { createFence, type Fence, fenceAll, fenceNotice } from './foreign-text.ts'
 import { foreign, type Reply, type Tool, type ToolInput, type ToolOutput, type ToolRequest } from './tool.ts'
+import { inputOf } from './tool-table.ts'
 
 /** Calls one operation. Resolves with the parsed JSON. Rejects with an error that has `code` and `message`. */
 export type ToolCall = (request: ToolRequest, options: { idempotencyKey?: string }) => Promise<Reply>

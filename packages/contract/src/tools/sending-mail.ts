@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { createDraft, sendDraft, updateDraft } from '../drafts.ts'
 import { forwardMessage, replyToMessage, sendMessage } from '../outbound-mail.ts'
-import { IdempotencyKey, MessageId, outputOf, Recipients } from './parts.ts'
+import { IdempotencyKey, MessageId, outputOf, Recipients } from './argument-shapes.ts'
 import { changes, type Reply, sends, tool } from './tool.ts'
 
 const mail = { toolset: 'mail', takesAgent: true, scopes: ['mail:send', 'drafts:write'] } as const

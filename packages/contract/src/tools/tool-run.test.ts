@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import Value from 'typebox/value'
 import { describe, expect, test } from 'vitest'
 import { sampleOf } from '../reference/samples.ts'
-import { createFence, visible } from './fence.ts'
-import { runTool, type ToolCall, type ToolResult } from './run.ts'
-import { inputOf, selectTools, tools } from './table.ts'
+import { createFence, visible } from './foreign-text.ts'
 import { type Tool, type ToolRequest, toolsets } from './tool.ts'
+import { runTool, type ToolCall, type ToolResult } from './tool-run.ts'
+import { inputOf, selectTools, tools } from './tool-table.ts'
 
 const named = (name: string): Tool => tools.find((tool) => tool.name === name) as Tool
 
