@@ -7,6 +7,7 @@ import { nowMs } from './core/clock.ts'
 import { freeExternalBuffers } from './core/external-buffers.ts'
 import { createLog, quietTerminal } from './core/log.ts'
 import { runCommand, usage } from './host/commands.ts'
+import { takeConfigOption } from './host/config-option.ts'
 import { CommandFailed } from './host/failure.ts'
 import { createStartReport } from './host/start-report.ts'
 import { version } from './wiring/parts.ts'
@@ -95,16 +96,6 @@ const portSettings = (config: Config): [number | null, string][] => [
   [config.httpsPort, 'CALLSIGN_HTTPS_PORT'],
   [config.tunnelHttpsPort, 'CALLSIGN_TUNNEL_HTTPS_PORT'],
 ]
-
-/** Takes `--config FILE` out of the words of the command line. */
-function takeConfigOption(words: string[]): { file: string | null; words: string[] } {
-  const at = words.findIndex((word) => word === '--config' || word.startsWith('--config='))
-  if (at === -1) return { file: null, words }
-  const isJoined = words[at] !== '--config'
-  const file = isJoined ? (words[at] as string).slice('--config='.length) : words[at + 1]
-  if (!file) throw new CommandFailed('--config needs the name of a file', true)
-  return { file, words: words.toSpliced(at, isJoined ? 1 : 2) }
-}
 
 async function main(): Promise<void> {
   const { file, words } = takeConfigOption(process.argv.slice(2))

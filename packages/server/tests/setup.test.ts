@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { loadConfig, loadKnownConfig, readSettingsFile, settingLine } from '../src/config/file.ts'
+import { takeConfigOption } from '../src/host/config-option.ts'
 import { CommandFailed } from '../src/host/failure.ts'
 import { runSetup } from '../src/host/setup.ts'
 import { callsignd, makeDataDir } from './harness/callsignd.ts'
@@ -13,12 +14,15 @@ vi.setConfig({ testTimeout: 120_000 })
 let folder: string
 let remove: () => Promise<void>
 beforeEach(async () => {
+  printed.length = 0
   ;({ path: folder, remove } = await makeDataDir())
 })
 afterEach(() => remove())
 
-/** Runs setup in this process. */
-const setUp = (...args: string[]) => runSetup(args, () => {})
+/** Runs setup in this process, which takes no time to start. `printed` has its lines. */
+const setUp = (...args: string[]) => runSetup(args, (line) => void printed.push(line))
+const printed: string[] = []
+/** Runs callsignd in the folder. */
 const run = (...args: string[]) => callsignd(args, {}, { cwd: folder })
 
 test('flags make one file for its owner, which the next start reads, and which is not replaced unasked', async () => {
@@ -61,17 +65,14 @@ test('flags make one file for its owner, which the next start reads, and which i
 test('a file of answers, another output, and the sentence for a wrong or missing answer', async () => {
   const answers = join(folder, 'answers')
   await writeFile(answers, '# ours\ndomain=agents.example.com\nacme-email=ops@example.com\nsubmission=on\nsmtp-port=2525\n')
-  const made = await run('setup', '--answers', answers, '--output', 'ours.env', '--no-check')
-  expect([made.code, made.stderr]).toEqual([0, ''])
-  expect(made.stdout).toContain('npx callsignd --config ours.env dkim')
-  expect(await readFile(join(folder, 'ours.env'), 'utf8')).toContain(
-    'CALLSIGN_SMTP_PORT=2525\nCALLSIGN_SUBMISSION_PORT=587\nCALLSIGN_SUBMISSIONS_PORT=465\n',
-  )
-  expect(await readFile(join(folder, 'ours.env'), 'utf8')).toContain(
+  const ours = join(folder, 'ours.env')
+  expect(await setUp('--answers', answers, '--output', ours, '--no-check')).toBe(0)
+  expect(printed.join('\n')).toContain(`npx callsignd --config ${ours} dkim`)
+  expect(await readFile(ours, 'utf8')).toContain('CALLSIGN_SMTP_PORT=2525\nCALLSIGN_SUBMISSION_PORT=587\nCALLSIGN_SUBMISSIONS_PORT=465\n')
+  expect(await readFile(ours, 'utf8')).toContain(
     'CALLSIGN_HTTPS_PORT=443\nCALLSIGN_ACME_DIRECTORY=letsencrypt\nCALLSIGN_ACME_EMAIL=ops@example.com\n',
   )
-  const shown = await run('--config', 'ours.env', 'config')
-  expect(shown.stdout).toContain('CALLSIGN_SMTP_PORT=2525\n')
+  expect(loadConfig(ours, {}).smtpPort).toBe(2525)
 
   await writeFile(answers, 'domain=a.example\ncolour=red\n')
   await expect(setUp('--answers', answers)).rejects.toThrow(`${answers}, line 2: answers are domain, `)
@@ -166,15 +167,19 @@ test.each([
   expect(() => readSettingsFile(path)).toThrow(`${path}, line ${line}: ${sentence}`)
 })
 
-test('a file that does not exist or a missing name stops the start', async () => {
+test('--config stands before or after the command, and stops the start when its file does not exist or has no name', async () => {
   expect(await run('--config', 'none.env', 'config')).toMatchObject({
     code: 1,
     stderr: `callsignd: the settings file ${join(folder, 'none.env')} cannot be read (ENOENT): name another with --config\n`,
   })
-  expect(await run('config', '--config')).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/^callsignd: --config needs the name of a file\n/),
-  })
+  expect(takeConfigOption(['--config', 'a.env', 'doctor', '--json'])).toEqual({ file: 'a.env', words: ['doctor', '--json'] })
+  expect(takeConfigOption(['doctor', '--config=a.env', '--json'])).toEqual({ file: 'a.env', words: ['doctor', '--json'] })
+  expect(takeConfigOption(['doctor'])).toEqual({ file: null, words: ['doctor'] })
+  for (const words of [
+    ['config', '--config'],
+    ['--config=', 'config'],
+  ])
+    expect(() => takeConfigOption(words)).toThrow(expect.objectContaining({ isUsage: true, message: '--config needs the name of a file' }))
 })
 
 test('the check before an upgrade reads a file with unknown settings, and names them', async () => {
