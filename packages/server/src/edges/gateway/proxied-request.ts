@@ -90,7 +90,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     if (!this.#response.headersSent) this.#response.shouldKeepAlive = false
   }
 
-  /** There is no client for the request. */
+  /** Refuses the request, because its tunnel has no client left. */
   onNoClient(failure: Failure): void {
     this.#refuse(failure)
   }

@@ -23,7 +23,7 @@ export function createAccessNotes({
 }: {
   tunnelDomain: string
   readClient: (request: IncomingMessage) => RequestClient
-  /** Null when there is no access log. */
+  /** Null when the access log is off. */
   note: ((access: PublicAccess) => void) | null
 }): AccessNotes {
   const pathOf = (target: string): string => target.split('?', 1)[0] as string
