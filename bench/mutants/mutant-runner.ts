@@ -22,7 +22,9 @@ const namespace = shared.__stryker__
 /** A mutant that is reached this many times as often as the original code runs endlessly. */
 const hitFactor = 100
 /** Slower tests, such as those of random input, are left out. */
-const testMsMax = 5_000
+const testMsMax = 8_000
+/** The quickest covering tests run until they took this long together without the mutant. Most survivors would else wait for the whole corpora. */
+const coveringMsMax = 8_000
 /** A mutant runs endlessly when its tests take this many times as long as without it, and 3 seconds more. */
 const slowFactor = 30
 const mutantMsMin = 3_000
@@ -79,8 +81,12 @@ async function runMutants(tests: RunnerTestCase[]): Promise<void> {
     .filter((test) => test.result?.state === 'pass' && (test.result.duration ?? 0) <= testMsMax)
     .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0))
   for (const mutant of plan.mutants) {
-    const covering = quickFirst.filter((test) => perTest[test.id]?.[mutant])
-    const usualMs = covering.reduce((sum, test) => sum + (test.result?.duration ?? 0), 0)
+    let usualMs = 0
+    const covering = quickFirst.filter((test) => {
+      const isPlanned = perTest[test.id]?.[mutant] !== undefined && usualMs <= coveringMsMax
+      if (isPlanned) usualMs += test.result?.duration ?? 0
+      return isPlanned
+    })
     note(mutant, 'started', String(mutantMsMin + slowFactor * usualMs))
     namespace.hitCount = 0
     namespace.hitLimit = hitFactor * covering.reduce((sum, test) => sum + (perTest[test.id]?.[mutant] ?? 0), 0)

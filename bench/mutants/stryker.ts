@@ -1,5 +1,6 @@
 // Plants the mutants of Stryker's instrumenter in the code that needs neither a server nor a database.
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +14,20 @@ const killedShareMin = 0.9
 /** A mutant that takes longer than this, or than the limit that its process names, runs endlessly and counts as killed. */
 const mutantMsMax = 20_000
 
-/** `uncovered` mutants are in code that no test runs, and count as survivors. `static` ones run on import only, and `disabled` ones have a reason. */
-type Planted = { id: string; file: string; line: number; change: string; verdict: Exclude<Verdict, 'started' | 'suspect'> | 'disabled' }
+/**
+ * `uncovered` mutants are in code that no test runs, and count as survivors. `static` ones run on import only, `disabled` ones have a reason, and
+ * `left` ones are not in the sample.
+ */
+type Planted = {
+  id: string
+  file: string
+  line: number
+  change: string
+  verdict: Exclude<Verdict, 'started' | 'suspect'> | 'disabled' | 'left'
+}
+
+/** Which mutants are planted (`sample` of them, or all) and which test files, by pattern, are left out. */
+export type StrykerOptions = { sample: number; excluded: readonly string[] }
 
 /** packages/mail, the core, and the files of the features with a pure test beside them. */
 function pureFiles(): string[] {
@@ -28,16 +41,13 @@ function pureFiles(): string[] {
     .sort()
 }
 
-/**
- * Mutates the pure files below the path `below`. `excluded` are patterns of test files that are left out. Resolves with true when enough mutants are
- * killed. The report is written to a temporary file.
- */
-export async function runStryker(below: string, excluded: readonly string[]): Promise<boolean> {
+/** Mutates the pure files below the path `below`. Resolves with true when enough mutants are killed. The report is written to a temporary file. */
+export async function runStryker(below: string, { sample, excluded }: StrykerOptions): Promise<boolean> {
   const files = pureFiles().filter((file) => file.startsWith(below))
   if (files.length === 0) return true
   const copy = makeScratchCopy(root)
   try {
-    const mutants = await instrument(files, copy.folder)
+    const mutants = sampleOf(await instrument(files, copy.folder), sample)
     const verdicts = await runAll(mutants, copy.folder, argumentsFor(files, excluded))
     const results = mutants.map((mutant) => ({ ...mutant, verdict: verdicts.get(mutant.id) ?? mutant.verdict }))
     const report = join(tmpdir(), 'callsign-mutants.json')
@@ -70,18 +80,29 @@ async function instrument(files: string[], folder: string): Promise<Planted[]> {
 
 const shorten = (code: string): string => code.replace(/\s+/g, ' ').slice(0, 120)
 
-/** Arguments of Vitest: the tests of the mutated files, but for the excluded ones. */
-const argumentsFor = (files: readonly string[], excluded: readonly string[]): string[] => [
-  'related',
-  ...files,
-  '--run',
-  ...['--config', 'bench/mutants/vitest.config.ts'],
-  ...excluded.flatMap((pattern) => ['--exclude', pattern]),
-]
+/** Chooses `size` mutants by the hash of their text, so that every run chooses the same ones, and a change of other code hardly moves the choice. */
+function sampleOf(mutants: Planted[], size: number): Planted[] {
+  const hashOf = ({ file, line, change }: Planted) => createHash('sha256').update(`${file} ${line} ${change}`).digest('hex')
+  const candidates = mutants.filter(({ verdict }) => verdict !== 'disabled').map((mutant) => ({ mutant, hash: hashOf(mutant) }))
+  const chosen = new Set(
+    candidates
+      .sort((a, b) => (a.hash < b.hash ? -1 : 1))
+      .slice(0, size)
+      .map(({ mutant }) => mutant.id),
+  )
+  return mutants.map((mutant) => (mutant.verdict === 'disabled' || chosen.has(mutant.id) ? mutant : { ...mutant, verdict: 'left' }))
+}
+
+/** Arguments of Vitest: the tests of the mutated files, but for the excluded ones. Tests of the server are loaded for mutants of the server only. */
+function argumentsFor(files: readonly string[], excluded: readonly string[]): string[] {
+  const outside = files.some((file) => file.startsWith('packages/server/')) ? [] : ['packages/server/**']
+  const left = [...outside, ...excluded].flatMap((pattern) => ['--exclude', pattern])
+  return ['related', ...files, '--run', '--config', 'bench/mutants/vitest.config.ts', ...left]
+}
 
 async function runAll(mutants: Planted[], folder: string, testArguments: string[]): Promise<Map<string, Planted['verdict']>> {
   const verdicts = new Map<string, Planted['verdict']>()
-  const wanted = mutants.filter(({ verdict }) => verdict !== 'disabled').map(({ id }) => id)
+  const wanted = mutants.filter(({ verdict }) => verdict === 'uncovered').map(({ id }) => id)
   let suspect: string | null = null
   for (let left = wanted; left.length > 0; left = left.filter((mutant) => !verdicts.has(mutant))) {
     const plan = { mutants: left, suspect, resultsFile: join(folder, 'results.txt') }
@@ -131,10 +152,24 @@ function shareOf(results: Planted[]): number {
   return killed + survived + uncovered === 0 ? 1 : killed / (killed + survived + uncovered)
 }
 
-const figures = (name: string, results: Planted[]): string => {
-  const alive = countOf(results, 'survived') + countOf(results, 'uncovered')
+const percent = (share: number): string => (share * 100).toFixed(1)
+
+/** The interval that holds the share of all mutants with 95 % certainty, when only a sample was planted (Wilson's score). */
+function intervalOf(killed: number, planted: number): string {
+  const z = 1.96
+  const share = killed / planted
+  const middle = share + z ** 2 / (2 * planted)
+  const reach = z * Math.sqrt((share * (1 - share)) / planted + z ** 2 / (4 * planted ** 2))
+  const [low, high] = [middle - reach, middle + reach].map((bound) => percent(bound / (1 + z ** 2 / planted)))
+  return `${low} to ${high} %`
+}
+
+function figures(name: string, results: Planted[]): string {
   const killed = countOf(results, 'killed')
-  return `${name}: ${killed} of ${killed + alive} killed (${(shareOf(results) * 100).toFixed(1)} %), ${countOf(results, 'static')} static, ${countOf(results, 'disabled')} disabled`
+  const planted = killed + countOf(results, 'survived') + countOf(results, 'uncovered')
+  const left = countOf(results, 'left')
+  const sample = left > 0 && planted > 0 ? `, ${left} left out of the sample: ${intervalOf(killed, planted)}` : ''
+  return `${name}: ${killed} of ${planted} killed (${percent(shareOf(results))} %), ${countOf(results, 'static')} static, ${countOf(results, 'disabled')} disabled${sample}`
 }
 
 function summarize(results: Planted[]): string {

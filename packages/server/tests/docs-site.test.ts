@@ -173,19 +173,6 @@ describe('the search', () => {
     expect(site.search(['a'])).toEqual([])
     expect(site.page('constructor', {})).toBeNull()
   })
-
-  test('takes milliseconds, which are printed', () => {
-    const queries = ['webhook signature', 'a', 'e', 'message', 'idempotency key retry', 'x'.repeat(100), 'the of and to in']
-    const times = queries.flatMap((query) =>
-      Array.from({ length: 20 }, () => {
-        const started = performance.now()
-        expect(Array.isArray(site.search(query))).toBe(true)
-        return performance.now() - started
-      }),
-    )
-    const slowest = times.toSorted((a, b) => b - a)[0] as number
-    console.log(`search: ${times.length} queries, the slowest ${slowest.toFixed(1)} ms`)
-  })
 })
 
 describe('served', () => {

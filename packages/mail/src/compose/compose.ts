@@ -34,7 +34,7 @@ export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
     ...(inReplyTo ? [header('In-Reply-To', inReplyTo)] : []),
     ...Object.entries(customHeaders).map(([name, value]) => header(name, value)),
     ...(autoSubmitted === null ? [] : [header(autoSubmittedField, autoSubmitted)]),
-  ]
+  ].filter(({ value }) => value.value !== '')
   const seed = draft.boundarySeed ?? draft.messageId
   const baseBoundary = createHash('sha256').update(seed).digest('hex').slice(0, 32)
   if (attachments.length === 0 && [people.from, ...people.to, ...people.cc, ...people.replyTo].every(isPlainAddress)) {
@@ -66,8 +66,7 @@ function header(name: string, text: string): { key: string; value: { prepared: t
   // A mail program would decode an ASCII text that looks like an encoded word (RFC 2047 §7).
   const isPlain = /^\p{ASCII}*$/u.test(value) && !value.includes('=?') && !hasLongWord(value)
   const encoded = isPlain ? value : encodeWord(value.toWellFormed(), undefined, 52)
-  // The composer leaves out a header without a value, but a subject may be empty.
-  return { key: name, value: { prepared: true, value: fold(encoded, name.length + 2) || ' ' } }
+  return { key: name, value: { prepared: true, value: fold(encoded, name.length + 2) } }
 }
 
 const hasLongWord = (text: string): boolean => text.length > wordLengthMax && text.split(' ').some((word) => word.length > wordLengthMax)
@@ -102,12 +101,10 @@ function contentIdsIn(html: string): Set<string> {
   for (const match of html.matchAll(/\bcid:([^\s"'<>)&]+)/gi)) {
     const id = match[1] as string
     ids.add(id)
-    if (id.includes('%')) {
-      try {
-        ids.add(decodeURIComponent(id))
-      } catch {
-        // Not percent-encoded. The raw id has been added.
-      }
+    try {
+      ids.add(decodeURIComponent(id))
+    } catch {
+      // Not percent-encoded. The raw id has been added.
     }
   }
   return ids
@@ -126,10 +123,16 @@ function attachmentPart(
     content: bytes,
     contentType: type,
     contentDisposition: isInline ? 'inline' : 'attachment',
-    filename: filename ? shortened(filename) : `${nameless}.${detectExtension(type.split(';', 1)[0] as string)}`,
+    filename: filename ? shortened(filename) : `${nameless}.${extensionOf(type)}`,
     ...(type.startsWith('message/') ? {} : { contentTransferEncoding: 'base64' }),
     ...(isInline ? { cid: id } : isId ? { headers: { 'Content-ID': `<${id}>` } } : {}),
   }
+}
+
+/** The extension of a content type, `bin` for one without its own. */
+function extensionOf(type: string): string {
+  const extension = detectExtension(type.split(';', 1)[0] as string)
+  return extension === '*' ? 'bin' : extension
 }
 
 /**

@@ -3,7 +3,7 @@ import MailComposer from 'nodemailer/lib/mail-composer'
 import PostalMime from 'postal-mime'
 import { expect, test } from 'vitest'
 import { encodeText } from './mime-text.ts'
-import { type PlainMessage, writePlainMessage } from './plain-message.ts'
+import { fieldName, fold, type PlainMessage, writePlainMessage } from './plain-message.ts'
 
 const message: PlainMessage = {
   fields: ['Subject: Hello'],
@@ -126,4 +126,24 @@ test('quoted-printable of any text is read back as it was, on short lines, with 
     const isWhole = (line: string) => decodeLine(line.replace(/=$/, '')).toString().includes('\ufffd') === false
     expect(lines.every(isWhole)).toBe(true)
   }
+})
+
+test.each([
+  ['list-id', 'List-ID'],
+  ['content-md5', 'Content-MD5'],
+  ['received-spf', 'Received-SPF'],
+  ['x-idle', 'X-Idle'],
+  ['x-id-y', 'X-Id-Y'],
+  ['MIME-version', 'MIME-Version'],
+  ['x-mime', 'X-Mime'],
+])('the field name %s is written %s', (name, written) => {
+  expect(fieldName(name)).toBe(written)
+})
+
+test('a value is folded where the next word would stand beyond 76 characters', () => {
+  expect(fold(`${'a'.repeat(60)} 1234`, 11)).toBe(`${'a'.repeat(60)} 1234`)
+  expect(fold(`${'a'.repeat(60)} 12345`, 11)).toBe(`${'a'.repeat(60)}\r\n 12345`)
+  const line = 'b'.repeat(37)
+  expect(fold(`${line} ${line} ${line} ${line}`, 2)).toBe(`${line}\r\n ${line} ${line}\r\n ${line}`)
+  expect(fold('c'.repeat(100), 2)).toBe('c'.repeat(100))
 })

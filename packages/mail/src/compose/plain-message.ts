@@ -91,4 +91,4 @@ export function fold(value: string, used: number): string {
 
 /** The usual capitalization of a field name, for example `List-ID`. */
 export const fieldName = (name: string): string =>
-  name.toLowerCase().replace(/^mime\b|(?:^|-)[a-z]|-(?:spf|fbl|id|md5)$/g, (part) => part.toUpperCase())
+  name.toLowerCase().replace(/^mime\b|-(?:spf|fbl|id|md5)$|(?:^|-)[a-z]/g, (part) => part.toUpperCase())

@@ -60,6 +60,10 @@ describe('replyReferences', () => {
     expect(replyReferences({ messageId: '<a@x>', references: ['<a@x>', '<b@x>', '<b@x>', ''], inReplyTo: [] })).toEqual(['<b@x>', '<a@x>'])
   })
 
+  test('ids without their white space', () => {
+    expect(replyReferences({ messageId: '<b@x>', references: [' <a@x>', '<a@x> ', ' '], inReplyTo: [] })).toEqual(['<a@x>', '<b@x>'])
+  })
+
   test('at most a hundred, the first kept', () => {
     const references = Array.from({ length: 500 }, (_, i) => `<${i}@x>`)
     const chain = replyReferences({ messageId: '<new@x>', references, inReplyTo: [] })
@@ -109,6 +113,10 @@ describe('replyRecipients', () => {
     ])
   })
 
+  test('a local part that begins with a plus sign has no tag', () => {
+    expect(flat(replyRecipients({ ...base, ownAddresses: ['+a@here.test'], from: at('+b@here.test') }))).toEqual([['+b@here.test'], []])
+  })
+
   test('a reply to our own message goes to its recipients', () => {
     const ours = { ...base, from: [{ name: 'Me', address: 'Me@here.test' }], replyTo: at('desk@x.test'), to: at('bob@x.test') }
     expect(flat(replyRecipients(ours))).toEqual([['bob@x.test'], []])
@@ -139,6 +147,42 @@ describe('quotedForward', () => {
       html: '',
     })
     expect(quotedForward({ ...message, introText: '' }).text.startsWith('----------')).toBe(true)
+  })
+
+  test('every recipient is shown, and the own text ends at its last letter', () => {
+    const cc = [
+      { name: 'Cy', address: 'cy@x.test' },
+      { name: '', address: 'di@x.test' },
+    ]
+    const { text } = quotedForward({ ...message, cc, subject: ' \t', introText: '  Look\n \n' })
+    expect(text).toBe(
+      `  Look\n\n---------- Forwarded message ----------\n${head.replace('One Two & <three>', '')}\nCc: Cy <cy@x.test>, di@x.test\n\nthe text`,
+    )
+  })
+
+  test('html without an own text, octet by octet', () => {
+    const from = [{ name: '"Ann"', address: 'ann@x.test' }]
+    const { html } = quotedForward({ ...message, from, text: '', html: '<p>hi</p>', introText: '' })
+    expect(html).toBe(
+      `<div>---------- Forwarded message ----------<br>
+<b>From:</b> &quot;Ann&quot; &lt;ann@x.test&gt;<br>
+<b>Date:</b> Fri, 02 Jan 2026 03:04:05 +0000<br>
+<b>Subject:</b> One Two &amp; &lt;three&gt;<br>
+<b>To:</b> me@here.test</div>
+<br>
+<div><p>hi</p></div>`,
+    )
+    expect(quotedForward({ ...message, text: '', introHtml: '<p>own</p>' }).html).toMatch(/<br>\n<div><\/div>$/)
+  })
+
+  test.each([
+    ['<p>hi</p></body>', '<p>hi</p></body>'],
+    ['</body><body>hi', 'hi'],
+    ['<body></body>', ''],
+    ['<body>a</body>b</BODY>', 'a</body>b'],
+    ['<bodyguard>hi', '<bodyguard>hi'],
+  ])('the body of %j is %j', (html, body) => {
+    expect(quotedForward({ ...message, html }).html.endsWith(`<br>\n<div>${body}</div>`)).toBe(true)
   })
 
   test("html is quoted without its document, its headers escaped, one's own text made html", () => {

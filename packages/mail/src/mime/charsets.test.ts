@@ -1,6 +1,6 @@
 // Charsets: labels as mail writes them, byte order marks, guesses for undeclared bytes.
 import { expect, it } from 'vitest'
-import { decodeText } from './charsets.ts'
+import { decodeText, encodeGuessed } from './charsets.ts'
 
 const table: [string | null, string, string][] = [
   ['utf-8', 'c3a4', 'ä'],
@@ -40,4 +40,48 @@ it('reads the examples of RFC 2152 §2', () => {
 it('guesses when it does not know the charset, and says so', () => {
   expect(decodeText(Buffer.from('c3a4', 'hex'), 'x-nowhere')).toEqual({ text: 'ä', isKnown: false })
   expect(decodeText(Buffer.from('e4', 'hex'), 'iso-2022-kr')).toEqual({ text: 'ä', isKnown: false })
+})
+
+it.each<[string, string, string]>([
+  ['utf-8', 'efbbbf', ''],
+  ['utf-8', 'efbb41', '\ufffdA'],
+  ['utf-8', 'ef41bf', '\ufffdA\ufffd'],
+  ['utf-8', '41bbbf', 'A\ufffd\ufffd'],
+  ['utf-8', 'fffe41', '\ufffd\ufffdA'],
+  ['unknown-8bit', 'e4', 'ä'],
+  ['windows-1252', 'efbbbf61', 'ï\u00bb\u00bfa'],
+  ['utf-16', 'ff61', '\uff61'],
+  ['utf-16', '61fe', '懾'],
+  ['utf-16', 'feff0061', 'a'],
+  ['iso-2022-jp', '1b24421b284261', 'a'],
+  ['iso-2022-jp', '611b284261', 'aa'],
+  ['iso-2022-jp', '1b2442467c1b28421b2442467c1b2842', '日日'],
+  ['utf-7', '2b414151', '\u0004'],
+  ['utf-7', '2b', '+'],
+  ['utf-7', '2b2d', '+'],
+  ['utf-7', '2b4147412d7a', '`z'],
+  ['utf-7', '2b412b2f397a30612d', 'ϯ\ufdcf'],
+  ['utf-7', '2b4147412142', '`!B'],
+  ['utf-7', '2b40', '+@'],
+  ['utf-7', '2b5b', '+['],
+  ['utf-7', '2b607b', '+`{'],
+  ['utf-7', '2b2f7a39303a', '\uff3f:'],
+  ['us-ascii', '61', 'a'],
+])('%s %s at the edges of its form', (label, hex, text) => expect(decodeText(Buffer.from(hex, 'hex'), label).text).toBe(text))
+
+it.each([
+  ['a', 'latin1', '61', 'latin1'],
+  ['ä', 'latin1', 'e4', 'latin1'],
+  ['ä', '', 'c3a4', ''],
+  ['ä', 'utf-8', 'c3a4', 'utf-8'],
+  ['ä', 'UTF8', 'c3a4', 'UTF8'],
+  ['ä', 'koi8-r', 'e4', 'koi8-r'],
+  ['\u20ac', 'koi8-r', '80', 'koi8-r'],
+  ['ä日', 'koi8-r', 'e4a4e697a5', 'utf-8'],
+  ['日', 'koi8-r', 'e697a5', 'utf-8'],
+  ['', 'koi8-r', '', 'koi8-r'],
+  ['ab', '', '6162', ''],
+])('the octets behind the guessed text %j of the charset %j', (text, label, hex, chosen) => {
+  const read = encodeGuessed(text, label)
+  expect([read.bytes.toString('hex'), read.label]).toEqual([hex, chosen])
 })

@@ -142,7 +142,7 @@ function isMarkedAsOther(text: string, start: number, end: number): boolean {
     !/[:：] ?\*{1,3}$|^\*{1,3}$|\n\*{1,3}$| \*{1,3}$/.test(before)
   )
     return true
-  if (/^[.,]\d|^[/_\\][A-Za-z0-9]|^\) ?\d/.test(behind) || (/\(\d*$/.test(before) && /^\) ?\d/.test(behind))) return true
+  if (/^[.,]\d|^[/_\\][A-Za-z0-9]|^\) ?\d/.test(behind)) return true
   return beforePrice.test(before) || behindPrice.test(behind)
 }
 

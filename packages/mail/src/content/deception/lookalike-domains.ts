@@ -75,7 +75,7 @@ export function looksAlike(one: string, other: string): boolean {
   const shown = (name: string) => (plainName.test(name) ? name : domainToUnicode(domainToASCII(name) || name) || name)
   const [first, second] = [shown(a), shown(b)]
   // Short names are alike by chance.
-  return first.length >= 6 && skeletonOf(first) === skeletonOf(second)
+  return Math.min(first.length, second.length) >= 6 && skeletonOf(first) === skeletonOf(second)
 }
 
 /** The plain Latin name that a domain with homoglyphs imitates, or null. `münchen.de` and `пример.рф` imitate none. */
