@@ -21,6 +21,8 @@ const filler = 'We write to you about the garden, the weather and the trains of 
 const quoted = (text: string): string => text.replace(/^/gm, '> ')
 const numbers = /(?<![\p{L}\d])\d{4,8}(?![\p{L}\d])/gu
 
+const links = /https:\/\/[^?\s]+(?=\s|$)/g
+
 /** The same words in other places, and words beside them that change their meaning. */
 const variants: Record<string, (sample: Sample) => Message> = {
   quoted: ({ subject = '', text }) => ({ subject, text: quoted(text) }),
@@ -44,6 +46,37 @@ const variants: Record<string, (sample: Sample) => Message> = {
   'with plain http': ({ subject = '', text }) => ({ subject, text: text.replaceAll('https://', 'http://') }),
   'with other paths': ({ subject = '', text }) => ({ subject, text: text.replace(/(https:\/\/[^/\s]+)\/[^?\s]*/g, '$1/news') }),
   'without queries': ({ subject = '', text }) => ({ subject, text: text.replace(/\?[^\s>)]*/g, '') }),
+  'numbers as decimals': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, '$&.50') }),
+  'numbers as a date': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, '20260311') }),
+  'numbers behind a hash': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, '#$&') }),
+  'numbers of a telephone': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, '+49 $& or ($&) $&') }),
+  'numbers in single digits': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, (digits) => [...digits].join(' ')) }),
+  'numbers far behind': ({ subject = '', text }) => ({
+    subject,
+    text: text.replace(numbers, `as you know from our last letter${' very'.repeat(12)} $&`),
+  }),
+  'numbers behind a sentence': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, 'here. We thank you. $&') }),
+  'numbers before a name': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, '$& Order number') }),
+  'two numbers': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, '$& 51827') }),
+  'in capitals': ({ subject = '', text }) => ({ subject: subject.toUpperCase(), text: text.toUpperCase() }),
+  'bound to a site': ({ subject = '', text }) => ({ subject, text: text.replace(numbers, '$&\n\n@shop.example #$&') }),
+  'in short lines': ({ subject = '', text }) => ({ subject, text: text.replaceAll(' ', '\n') }),
+  'with a long text behind': ({ subject = '', text }) => ({ subject, text: `${text}\n${filler.slice(0, 220)}` }),
+  'without its words': ({ subject = '', text }) => ({ subject, text: (text.match(/https:\/\/\S+|\d{4,8}/g) ?? []).join('\n') }),
+  'with tracking': ({ subject = '', text }) => ({ subject, text: text.replace(links, '$&?utm_source=a&utm_medium=b') }),
+  'with a fragment': ({ subject = '', text }) => ({ subject, text: text.replace(links, '$&#/mode/code=9f8a7c6b5d4e') }),
+  'with pages for paths': ({ subject = '', text }) => ({ subject, text: text.replace(/(https:\/\/[^/\s]+\/)[^?\s]*/g, '$1verify.html') }),
+  'with pictures for paths': ({ subject = '', text }) => ({ subject, text: text.replace(/(https:\/\/[^/\s]+\/)[^?\s]*/g, '$1verify.png') }),
+  'with names for tokens': ({ subject = '', text }) => ({ subject, text: text.replace(/=[\w.~-]{6,}/g, '=start-page-2026') }),
+  'with tokens in the path': ({ subject = '', text }) => ({ subject, text: text.replace(/\?\w+=([\w.~-]+)\S*/g, '/$1') }),
+  'with short tokens': ({ subject = '', text }) => ({ subject, text: text.replace(/=([\w.~-]{6})[\w.~-]*/g, '=$1') }),
+  'between other links': ({ subject = '', text }) => ({
+    subject,
+    text: `Help https://help.example/a\n${text}\nUnsubscribe https://a.example/unsubscribe?token=9f8a7c6b5d4e3f2a`,
+  }),
+  'with links below long labels': ({ subject = '', text }) => ({ subject, text: text.replace(links, `${filler.slice(0, 300)}\n$&`) }),
+  'with links below short lines': ({ subject = '', text }) => ({ subject, text: text.replace(links, 'Hello\n\nSee below\n--\n$&') }),
+  'in angle brackets': ({ subject = '', text }) => ({ subject, text: text.replace(/https:\/\/\S+/g, 'here <$&>') }),
   'in brackets': ({ subject = '', text }) => ({ subject, text: text.replace(/https:\/\/\S+/g, '(<$&>).') }),
 }
 
