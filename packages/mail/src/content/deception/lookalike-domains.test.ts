@@ -83,6 +83,6 @@ test.each([
   ['z\u0440\ud83d\ude00', 'zp\ud83d\ude00'],
   ['\uffff\u0430', '\uffffa'],
   ['\u0585', 'o'],
-])('%j in Latin letters is %j', (text, latin) => {
+])('%j with homoglyphs replaced: %j', (text, latin) => {
   expect(latinLike(text)).toBe(latin)
 })
