@@ -1,9 +1,8 @@
-// `npm run chaos` lets a cluster and its processes fail under load, and checks that nothing acknowledged was lost or doubled. With `failover` or
-// `processes`, one of the two. Takes --faults N, --minutes N and --seed N.
+// `npm run chaos` lets a cluster and its processes fail under load, and checks that nothing acknowledged was lost or doubled. With the name of a
+// part, only that one. Takes --faults N, --minutes N and --seed N.
 import { parseArgs } from 'node:util'
-import { runFailover } from './failover.ts'
-import { runProcesses } from './processes.ts'
-import { printFailover, printProcesses } from './report.ts'
+import { type Part, parts } from './parts.ts'
+import { type PartLedger, printLedger } from './report.ts'
 import { enterSandbox } from './sandbox.ts'
 
 const { values, positionals } = parseArgs({
@@ -15,13 +14,11 @@ const { values, positionals } = parseArgs({
   },
 })
 
-const parts = ['all', 'failover', 'processes']
-const [part = 'all'] = positionals
-if (!parts.includes(part)) throw new Error(`The argument must be one of ${parts.join(', ')}.`)
+const [name] = positionals
+const chosen = name === undefined ? parts : parts.filter((part) => part.name === name)
+if (chosen.length === 0) throw new Error(`The argument must be one of ${parts.map((part) => part.name).join(', ')}.`)
 const seed = Number(values.seed)
-const say = (line: string) => console.log(line)
-/** Time of one fault, with the recovery of the cluster. */
-const faultMs = 40_000
+/** For the start, the comparison at the end, and the stop. */
 const restMs = 300_000
 
 const inside = await enterSandbox()
@@ -29,24 +26,23 @@ process.exitCode = inside ?? (await runParts())
 // Some programs of the sandbox still run. They end with it.
 if (inside === null) process.exit()
 
+/** Runs every part, also after one that failed, and prints their ledgers as one. */
 async function runParts(): Promise<number> {
-  const faults = Number(values.faults ?? (part === 'all' ? 9 : 60))
-  const minutes = Number(values.minutes ?? (part === 'all' ? 2 : 10))
+  const ledgers: PartLedger[] = []
+  for (const part of chosen) ledgers.push(await runPart(part))
+  for (const ledger of ledgers) printLedger(ledger)
+  const problems = ledgers.reduce((sum, ledger) => sum + ledger.problemCount, 0)
+  console.log(`\n${ledgers.map(({ title, problemCount }) => `${title}: ${problemCount} problems`).join(', ')}`)
+  return problems === 0 ? 0 : 1
+}
+
+async function runPart(part: Part): Promise<PartLedger> {
+  const length = Number(values[part.option] ?? (name === undefined ? part.together : part.alone))
+  const limitMs = length * part.unitMsMax + restMs
   try {
-    let problems = 0
-    if (part === 'all' || part === 'failover') {
-      const report = await runFailover({ faults, seed, limitMs: faults * faultMs + restMs, say })
-      printFailover(report)
-      problems += report.problemCount
-    }
-    if (part === 'all' || part === 'processes') {
-      const report = await runProcesses({ minutes, seed, limitMs: minutes * 60_000 + restMs, say })
-      printProcesses(report)
-      problems += report.problemCount
-    }
-    return problems === 0 ? 0 : 1
+    return await part.run({ seed, limitMs, say: (line) => console.log(line) }, length)
   } catch (error) {
-    console.error(`seed ${seed}: ${(error as Error).message}`)
-    return 1
+    const problems = [`the run ended early: ${(error as Error).message}`]
+    return { title: part.name, rows: { [part.name]: `seed ${seed}` }, problems, problemCount: 1, logLines: [] }
   }
 }

@@ -1,4 +1,4 @@
-// Prints the ledgers.
+// The ledgers of the parts, and how they are printed.
 import type { Fault } from './cluster.ts'
 import { type Failover, pathNames } from './failover.ts'
 import type { ProcessFault } from './processes.ts'
@@ -6,12 +6,22 @@ import type { ChaosReport } from './run.ts'
 
 const problemsShown = 40
 
-export function printFailover(report: ChaosReport<Failover>): void {
+/** The rows of one part, and the promises that were broken. */
+export type PartLedger = {
+  title: string
+  rows: Record<string, string | number>
+  problems: string[]
+  problemCount: number
+  /** The last log lines of the processes, when there are problems. */
+  logLines: string[]
+}
+
+export function failoverLedger(report: ChaosReport<Failover>): PartLedger {
   const { faults } = report
   const count = (fault: Fault) => faults.filter((one) => one.fault === fault).length
   const total = (of: (one: Failover) => number) => faults.reduce((sum, one) => sum + of(one), 0)
   const resets = faults.filter((one) => one.fault === 'frozen' && one.isReset).length
-  print('failover', report, {
+  return ledgerOf('failover', report, {
     faults: `${faults.length}: ${count('killed')} killed, ${count('frozen')} frozen (${resets} reset, the others went on), ${count('cut off')} cut off`,
     'in flight at faults': `${total((one) => one.inFlight.requests)} requests, ${total((one) => one.inFlight.transactions)} SMTP messages, ${total((one) => one.inFlight.relayTransactions)} at the relay`,
     'new primary after': spread(faults.map((one) => one.primaryMs)),
@@ -21,13 +31,16 @@ export function printFailover(report: ChaosReport<Failover>): void {
   })
 }
 
-export function printProcesses(report: ChaosReport<ProcessFault>): void {
+export function processesLedger(report: ChaosReport<ProcessFault>): PartLedger {
   const list = (of: (one: ProcessFault) => string) =>
     [...Map.groupBy(report.faults, of)].map(([name, all]) => `${all.length} ${name}`).join(', ')
-  print('processes', report, { faults: `${report.faults.length}: ${list((one) => one.kind)}`, 'faults by role': list((one) => one.role) })
+  return ledgerOf('processes', report, {
+    faults: `${report.faults.length}: ${list((one) => one.kind)}`,
+    'faults by role': list((one) => one.role),
+  })
 }
 
-function print<F>(title: string, report: ChaosReport<F>, facts: Record<string, string>): void {
+function ledgerOf<F>(title: string, report: ChaosReport<F>, facts: Record<string, string>): PartLedger {
   const { accepted, retried, verified, webhooks, tunnel } = report
   const rows: Record<string, string | number> = {
     [title]: `seed ${report.seed}, ${(report.elapsedMs / 1000).toFixed(0)} s`,
@@ -45,11 +58,15 @@ function print<F>(title: string, report: ChaosReport<F>, facts: Record<string, s
       .join(', '),
     problems: report.problemCount,
   }
+  return { title, rows, problems: report.problems, problemCount: report.problemCount, logLines: report.logLines }
+}
+
+export function printLedger({ rows, problems, logLines }: PartLedger): void {
   const width = Math.max(...Object.keys(rows).map((name) => name.length))
   console.log('')
   for (const [name, value] of Object.entries(rows)) console.log(`${name.padEnd(width)}  ${value}`)
-  for (const problem of report.problems.slice(0, problemsShown)) console.log(`  PROBLEM ${problem}`)
-  for (const line of report.logLines) console.log(`  ${line.slice(0, 400)}`)
+  for (const problem of problems.slice(0, problemsShown)) console.log(`  PROBLEM ${problem}`)
+  for (const line of logLines) console.log(`  ${line.slice(0, 400)}`)
 }
 
 /** Median and maximum. */

@@ -52,8 +52,19 @@ export type Send = Entry & {
   isReplayed: boolean
 }
 
-/** One message that the relay took, even if its answer was lost. `life` counts the server's lives at that moment. */
-export type Receipt = { marker: string; messageId: string; recipients: string[]; sha256: string; life: number }
+/**
+ * One message that the relay took. `isAnswered` means that its 250 went out on an open connection. `life` counts the server's lives at that
+ * moment.
+ */
+export type Receipt = {
+  marker: string
+  messageId: string
+  recipients: string[]
+  sha256: string
+  atMs: number
+  life: number
+  isAnswered: boolean
+}
 
 /** Work that a kill met, counted from outside. */
 export type InFlight = { requests: number; transactions: number; relayTransactions: number; undelivered: number }
@@ -91,11 +102,12 @@ export function createLedger() {
       if (problems.length < problemsMax) problems.push(problem)
     },
 
-    addReceipt(given: Omit<Receipt, 'life'>): void {
-      const receipt = { ...given, life: lives.length - 1 }
+    addReceipt(given: Omit<Receipt, 'atMs' | 'life' | 'isAnswered'>): Receipt {
+      const receipt: Receipt = { ...given, atMs: Date.now(), life: lives.length - 1, isAnswered: false }
       const known = receipts.get(receipt.marker)
       if (known) known.push(receipt)
       else receipts.set(receipt.marker, [receipt])
+      return receipt
     },
 
     /** Begins a new life of the server or its database. Messages repeated to the relay are accepted, up to `copiesMax` copies each. */

@@ -1,7 +1,7 @@
 // Next hop of outgoing mail. It takes messages over SMTP, is slow or busy at random, and records everything.
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
-import { hashOf, type Ledger, markerHeader } from './ledger.ts'
+import { hashOf, type Ledger, markerHeader, type Receipt } from './ledger.ts'
 import type { Random } from './random.ts'
 
 const answerDelayMsMax = 60
@@ -9,11 +9,13 @@ const busyShare = 0.04
 
 /** Starts the sink on a free loopback port. A message is recorded before it is answered, as at a relay. */
 export async function startRelaySink(ledger: Ledger, random: Random): Promise<{ port: number; stop: () => Promise<void> }> {
+  const closed = new WeakSet<object>()
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
     logger: false,
+    onClose: (session) => void closed.add(session),
     onRcptTo: (_address, _session, callback) => callback(busy(random.isHit(busyShare / 2))),
     onData: (stream, session, callback) => {
       const chunks: Buffer[] = []
@@ -24,14 +26,13 @@ export async function startRelaySink(ledger: Ledger, random: Random): Promise<{ 
         const raw = Buffer.concat(chunks)
         const refusal = busy(random.isHit(busyShare))
         const delayMs = random.whole(0, answerDelayMsMax)
-        if (!refusal)
-          record(
-            raw,
-            session.envelope.rcptTo.map((one) => one.address),
-          )
+        const recipients = session.envelope.rcptTo.map((one) => one.address)
+        const receipt = refusal ? null : record(raw, recipients)
         ledger.beginRelay()
         setTimeout(() => {
           ledger.endRelay()
+          // A sender that is gone does not read the 250, so it has to send again (RFC 1047).
+          if (receipt && !closed.has(session)) receipt.isAnswered = true
           callback(refusal)
         }, delayMs)
       })
@@ -41,12 +42,13 @@ export async function startRelaySink(ledger: Ledger, random: Random): Promise<{ 
   server.on('error', () => {})
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
 
-  function record(raw: Buffer, recipients: string[]): void {
+  function record(raw: Buffer, recipients: string[]): Receipt | null {
     const head = raw.subarray(0, raw.indexOf('\r\n\r\n') + 2).toString('latin1')
     const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*?)\\r\\n(?![ \\t])`, 'ims').exec(head)?.[1]?.trim() ?? ''
     const marker = field(markerHeader)
-    if (marker === '') ledger.report(`the relay was given a message without a marker: ${head.slice(0, 300)}`)
-    else ledger.addReceipt({ marker, messageId: field('Message-ID'), recipients, sha256: hashOf(raw) })
+    if (marker !== '') return ledger.addReceipt({ marker, messageId: field('Message-ID'), recipients, sha256: hashOf(raw) })
+    ledger.report(`the relay was given a message without a marker: ${head.slice(0, 300)}`)
+    return null
   }
 
   return {

@@ -193,15 +193,21 @@ function checkReceipts(send: Send, item: Item | undefined, how: string, ledger: 
     ledger.report(`${how} reached the relay under a Message-ID that is not its own`)
 }
 
-/** An address gets the same message again only after a kill in between. */
+/** An address gets the same message again only after a kill in between, or when the 250 was not answered. */
 function checkRepeats(receipts: Receipt[], how: string, ledger: Ledger): void {
-  const copies = new Map<string, number>()
-  for (const { recipients, life } of receipts)
-    for (const address of recipients) copies.set(`${life} ${address}`, (copies.get(`${life} ${address}`) ?? 0) + 1)
-  for (const [key, count] of copies) {
+  const copies = Map.groupBy(
+    receipts
+      .filter(({ isAnswered }) => isAnswered)
+      .flatMap(({ recipients, life, atMs }) => recipients.map((address) => ({ key: `${life} ${address}`, atMs }))),
+    ({ key }) => key,
+  )
+  for (const [key, all] of copies) {
     const [life, address] = key.split(' ')
-    if (count > ledger.copiesMaxOf(Number(life)))
-      ledger.report(`${how} was given to the relay for ${address} ${count} times within one life (${life}) of the server`)
+    if (all.length > ledger.copiesMaxOf(Number(life)))
+      ledger.report(
+        `${how} was given to the relay for ${address} ${all.length} times within one life (${life}) of the server, at ` +
+          all.map(({ atMs }) => new Date(atMs).toISOString()).join(' and '),
+      )
   }
 }
 

@@ -1,21 +1,6 @@
 // A COMMIT whose answer is lost: the sender of a stored message is not asked to repeat it.
-import { expect, onTestFinished, test } from 'vitest'
-import { createDatabase } from './harness/database.ts'
-import { startDatabaseSwitch } from './harness/database-switch.ts'
-import { startHarness } from './harness/start.ts'
-
-async function startBehindSwitch() {
-  const database = await createDatabase()
-  onTestFinished(database.drop)
-  // A URL of a socket has no host before its path.
-  const { username: user, hostname, pathname: name, port, searchParams } = new URL(database.url.replace('@/', '@socket/'))
-  const address = await startDatabaseSwitch({ host: searchParams.get('host') ?? hostname, port: Number(searchParams.get('port') ?? port) })
-  onTestFinished(address.stop)
-  const harness = await startHarness({ CALLSIGN_DATABASE_URL: `postgres://${user}@127.0.0.1:${address.port}${name}` })
-  onTestFinished(() => harness.stop())
-  await harness.expectApi(201, 'POST', '/identities', { body: { agent_handle: 'anna' } })
-  return { harness, address }
-}
+import { expect, test } from 'vitest'
+import { startBehindSwitch } from './harness/behind-switch.ts'
 
 test('messages that are sent together are not sent again when the answer to their COMMIT is lost', async () => {
   const { harness, address } = await startBehindSwitch()

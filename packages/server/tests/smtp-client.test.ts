@@ -89,6 +89,24 @@ describe('replies', () => {
   })
 })
 
+test.each([64, 600_000])(
+  'a message of %d octets that may not end is broken off, and the next one uses a new connection',
+  async (octets) => {
+    const server = await scripted(async (peer) => {
+      await welcome(peer, 'PIPELINING')
+      await answer(peer, { DATA: '354 go on', END: '250 ok' })
+    })
+    const relay = relayTo(server.port)
+    const large = Buffer.from(`Subject: large\r\n\r\n${'a line of text\r\n'.repeat(octets / 16)}`)
+    expect(await relay.deliver({ ...envelope('a@x.test'), mayEnd: () => false }, large)).toMatchObject([
+      { kind: 'retry', diagnosticCode: '4.3.2', answer: expect.stringContaining('another worker') },
+    ])
+    expect(kinds(await relay.deliver({ ...envelope('b@x.test'), mayEnd: () => true }, large))).toEqual(['delivered'])
+    await server.peers[0]?.gone
+    expect(server.peers.map(({ seen }) => seen.filter((text) => text.startsWith('Subject')).length)).toEqual([0, 1])
+  },
+)
+
 describe('the envelope', () => {
   test('pipelined commands arrive together and in order, and only accepted recipients get the message', async () => {
     let firstChunk = ''

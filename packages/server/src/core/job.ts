@@ -22,12 +22,18 @@ export type JobEnd = { done: true } | { done: false; retryInMs: number }
  */
 export type Finish = (tx: Tx, end: JobEnd) => Promise<void>
 
+/**
+ * True while no other worker can have claimed the job. Asked at the last moment before an effect outside, because a lease may run out in an
+ * outage of the database or while the process stands still.
+ */
+export type IsHeld = () => boolean
+
 export class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
-/** A job claimed by this process until its lease runs out. */
-export type ClaimedJob = Job & { leaseToken: string }
+/** A job claimed by this process until its lease runs out. The lease began at `claimedMs` or later. */
+export type ClaimedJob = Job & { leaseToken: string; claimedMs: number }
 
 /** The number of jobs of one kind to claim, at most `limit`, with leases of `leaseMs`. */
 export type Want = { kind: string; limit: number; leaseMs: number }
@@ -41,8 +47,8 @@ export interface JobQueue {
   claim(wants: Want[], leavesExpired?: boolean): Promise<ClaimedJob[]>
   /** Ends a claimed job. Throws LeaseLost when its lease was lost. Jobs ended in the same iteration of a transaction share a statement. */
   finish(tx: Tx, job: ClaimedJob, end: JobEnd): Promise<void>
-  /** Restarts the lease of a running job. Does nothing when the lease was lost. */
-  renew(job: ClaimedJob, leaseMs: number): Promise<void>
+  /** Restarts the lease of a running job. Does nothing and resolves with false when the lease was lost. */
+  renew(job: ClaimedJob, leaseMs: number): Promise<boolean>
   /** Returns a job to be retried after `retryInMs`. Does nothing when the lease was lost. */
   release(job: ClaimedJob, retryInMs: number): Promise<void>
   /**
@@ -68,7 +74,7 @@ export type JobHandler = {
   concurrency: number
   /** A job that is due at once starts in the process that creates it, without being claimed, while there is capacity and none waits. */
   startsWhereMade?: true
-  run: (job: Job, finish: Finish) => Promise<void>
+  run: (job: Job, finish: Finish, isHeld: IsHeld) => Promise<void>
 }
 
 /**

@@ -10,6 +10,8 @@ export type DatabaseSwitch = {
   freeze: () => void
   /** Lets the next COMMIT pass of a connection that has sent this text, and closes the connection instead of giving the answer. */
   loseCommitOf: (text: string) => void
+  /** Closes the next connection that sends this text, before it is answered. */
+  cutAt: (text: string) => void
   /** New connections pass again. Those that were frozen stay so. */
   thawNew: () => void
   stop: () => Promise<void>
@@ -24,6 +26,7 @@ export async function startDatabaseSwitch(server: { host: string; port: number }
   let target = server
   let isFrozen = false
   let lost: string | null = null
+  let cut: string | null = null
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -38,6 +41,10 @@ export async function startDatabaseSwitch(server: { host: string; port: number }
     client.pipe(upstream).pipe(client)
     let isMeant = false
     client.on('data', (chunk) => {
+      if (cut !== null && chunk.includes(cut)) {
+        cut = null
+        return client.destroy()
+      }
       isMeant ||= lost !== null && chunk.includes(lost)
       if (!isMeant || lost === null || !chunk.includes('COMMIT\0')) return
       lost = null
@@ -61,6 +68,9 @@ export async function startDatabaseSwitch(server: { host: string; port: number }
     },
     loseCommitOf: (text) => {
       lost = text
+    },
+    cutAt: (text) => {
+      cut = text
     },
     thawNew: () => {
       isFrozen = false

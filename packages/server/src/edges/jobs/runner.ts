@@ -1,9 +1,10 @@
 // Runs jobs. Claims due jobs of the kinds with free capacity, passes each to its handler, and retries failed ones.
 import { nowMs } from '../../core/clock.ts'
-import type { ClaimedJob, JobHandler, JobQueue, LocalWorker, Want } from '../../core/job.ts'
+import type { ClaimedJob, Finish, JobHandler, JobQueue, LocalWorker, Want } from '../../core/job.ts'
 import { LeaseLost } from '../../core/job.ts'
 import type { Log } from '../../core/log.ts'
 import { DatabaseUnavailable } from '../../core/sql.ts'
+import { keepLease, type Lease } from './lease.ts'
 
 export type Worker = LocalWorker & {
   start: () => void
@@ -21,8 +22,11 @@ const pauseMsMin = 25
 /** Pause after a claim or a job that failed because the database was unavailable. */
 const databasePauseMs = 1_000
 const gracePauseMs = 200
-/** After an outage, a worker whose lease ran out meanwhile still records what it has done. */
-const expiredGraceMs = 5_000
+/**
+ * After an outage, workers whose leases ran out meanwhile renew them and record what they have done. It may take some of them seconds more
+ * than this one to find the new server.
+ */
+const expiredGraceMs = 15_000
 const retryMs = 1_000
 const retryMsMax = 300_000
 
@@ -32,7 +36,7 @@ const retryMsMax = 300_000
  */
 type Kind = { handler: JobHandler; running: number; waiting: Ours[]; isBacklogged: boolean; isAwaited: boolean }
 /** A claimed job whose lease is renewed. */
-type Ours = { job: ClaimedJob; stopRenewing: () => void }
+type Ours = { job: ClaimedJob; lease: Lease }
 
 const newKind = (handler: JobHandler): Kind => ({ handler, running: 0, waiting: [], isBacklogged: false, isAwaited: false })
 
@@ -116,7 +120,7 @@ export function createWorker({ queue, handlers, log, onFailure = () => {} }: Wor
   /** Takes over a claimed job, and runs it now or when a slot is free. */
   const take = (job: ClaimedJob): void => {
     const kind = kinds.get(job.kind)!
-    kind.waiting.push({ job, stopRenewing: keepLease(job, kind.handler) })
+    kind.waiting.push({ job, lease: keepLease(queue, job, kind.handler) })
     runNext(kind)
   }
 
@@ -125,8 +129,8 @@ export function createWorker({ queue, handlers, log, onFailure = () => {} }: Wor
     const next = kind.waiting.shift()
     if (!next) return
     kind.running++
-    const run = runOne(next.job, kind.handler).finally(() => {
-      next.stopRenewing()
+    const run = runOne(next, kind.handler).finally(() => {
+      next.lease.end()
       kind.running--
       runs.delete(run)
       runNext(kind)
@@ -142,27 +146,18 @@ export function createWorker({ queue, handlers, log, onFailure = () => {} }: Wor
     runs.add(run)
   }
 
-  /** Renews the lease three times per duration, until the run has used its time. A failed renewal is followed by the next one. */
-  const keepLease = (job: ClaimedJob, { leaseMs, runMsMax = leaseMs }: JobHandler): (() => void) => {
-    let renewals = Math.floor((runMsMax - leaseMs) / (leaseMs / 3))
-    const timer = setInterval(() => {
-      if (renewals-- > 0) queue.renew(job, leaseMs).catch(() => {})
-      else clearInterval(timer)
-    }, leaseMs / 3)
-    return () => clearInterval(timer)
-  }
-
-  const runOne = async (job: ClaimedJob, handler: JobHandler): Promise<void> => {
+  const runOne = async ({ job, lease }: Ours, handler: JobHandler): Promise<void> => {
     let isFinished = false
     let pauseMs = Math.min(retryMs * 2 ** Math.min(job.attempts - 1, 20), retryMsMax)
     try {
-      await handler.run(job, async (tx, end) => {
+      const finish: Finish = async (tx, end) => {
         await queue.finish(tx, job, end)
         tx.afterCommit(() => {
           isFinished = true
           if (!end.done && end.retryInMs < pollMs) wake()
         })
-      })
+      }
+      await handler.run(job, finish, lease.isHeld)
       if (isFinished) return
       log.error({ job: job.id, kind: job.kind }, 'a job handler returned without finishing its job')
       onFailure(job, 'error')
@@ -213,8 +208,8 @@ export function createWorker({ queue, handlers, log, onFailure = () => {} }: Wor
       endPause()
       await loop
       for (const kind of kinds.values())
-        for (const { job, stopRenewing } of kind.waiting.splice(0)) {
-          stopRenewing()
+        for (const { job, lease } of kind.waiting.splice(0)) {
+          lease.end()
           giveBack(job)
         }
       isClaiming = false

@@ -1,6 +1,6 @@
 // Inserts jobs as rows of the caller's transaction. After the commit they are passed to the worker of this process, or the worker is woken.
 import { randomUUID } from 'node:crypto'
-import { now } from '../../core/clock.ts'
+import { now, nowMs } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
 import type { CancelJob, ClaimedJob, Enqueue, HastenJobs, LocalWorker, NewJob } from '../../core/job.ts'
 
@@ -16,11 +16,12 @@ export const createEnqueue =
     const local = worker()
     const held = local === null ? new Map<NewJob, Held>() : hold(local, jobs)
     const rows = jobs.map((job) => ({ id: job.id ?? newId('job'), job, lease: held.get(job) ?? null }))
+    const claimedMs = nowMs()
     await tx.query({
       name: 'enqueue-jobs',
       text: `INSERT INTO jobs (id, organization_id, kind, subject, attempts, run_at, lease_token, created_at)
         SELECT id, organization_id, kind, subject, CASE WHEN lease_token IS NULL THEN 0 ELSE 1 END,
-          now() + delay_ms * interval '1 millisecond', lease_token, now()
+          clock_timestamp() + delay_ms * interval '1 millisecond', lease_token, now()
         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[])
           AS j (id, organization_id, kind, subject, delay_ms, lease_token)`,
       values: [
@@ -35,7 +36,7 @@ export const createEnqueue =
     if (local === null) return
     const createdAt = now()
     const claimed = rows.flatMap(({ id, job: { organizationId, kind, subject }, lease }): ClaimedJob[] =>
-      lease === null ? [] : [{ id, organizationId, kind, subject, attempts: 1, createdAt, leaseToken: lease.token }],
+      lease === null ? [] : [{ id, organizationId, kind, subject, attempts: 1, createdAt, leaseToken: lease.token, claimedMs }],
     )
     const others = jobs.filter((job) => !held.has(job)).map(({ kind }) => kind)
     tx.afterCommit(() => {

@@ -1,5 +1,6 @@
 // The SQL of the job table, to claim jobs with leases, end them and return them.
 import { randomUUID } from 'node:crypto'
+import { nowMs } from '../../core/clock.ts'
 import { type ClaimedJob, type JobEnd, type JobQueue, LeaseLost } from '../../core/job.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 
@@ -92,6 +93,7 @@ export function createQueue(database: Database): JobQueue {
       await giveBack()
       // One token per claim is enough, because a job is only claimed again with another one.
       const token = randomUUID()
+      const claimedMs = nowMs()
       const values = [
         wants.map((want) => want.kind),
         wants.map((want) => want.limit),
@@ -101,7 +103,7 @@ export function createQueue(database: Database): JobQueue {
       ]
       try {
         const { rows } = await database.query<JobRow>({ name: 'claim-jobs', text: claimText, values })
-        return rows.map(fromRow)
+        return rows.map((row) => fromRow(row, claimedMs))
       } catch (error) {
         lostClaims = [...lostClaims, token]
         throw error
@@ -109,7 +111,8 @@ export function createQueue(database: Database): JobQueue {
     },
 
     async renew(job, leaseMs) {
-      await database.query({ name: 'renew-job', text: renewText, values: [job.id, job.leaseToken, leaseMs] })
+      const { rowCount } = await database.query({ name: 'renew-job', text: renewText, values: [job.id, job.leaseToken, leaseMs] })
+      return rowCount === 1
     },
 
     async finish(tx, job, end) {
@@ -145,7 +148,7 @@ export function createQueue(database: Database): JobQueue {
   }
 }
 
-const fromRow = (row: JobRow): ClaimedJob => ({
+const fromRow = (row: JobRow, claimedMs: number): ClaimedJob => ({
   id: row.id,
   kind: row.kind,
   organizationId: row.organization_id,
@@ -153,4 +156,5 @@ const fromRow = (row: JobRow): ClaimedJob => ({
   attempts: row.attempts,
   createdAt: row.created_at,
   leaseToken: row.lease_token,
+  claimedMs,
 })

@@ -76,11 +76,15 @@ export class Channel {
     })
   }
 
-  /** Writes message data, with `timeoutMs` per slice. Stops early and returns false when the server replies before the end. */
-  async upload(bytes: Buffer, timeoutMs: number): Promise<boolean> {
+  /**
+   * Writes message data, with `timeoutMs` per slice. Stops early and returns false when the server replies before the end. Ends the
+   * connection before the last slice when `mayEnd` returns false.
+   */
+  async upload(bytes: Buffer, timeoutMs: number, mayEnd = () => true): Promise<boolean> {
     for (let start = 0; start < bytes.length; start += sliceBytes) {
       if (this.#inbox.length) return false
       if (this.#failure) throw this.#failure
+      if (start + sliceBytes >= bytes.length && !mayEnd()) throw this.fail(notOurs, '4.3.2')
       if (!this.#socket.write(bytes.subarray(start, start + sliceBytes)) && start + sliceBytes < bytes.length)
         await this.#drained(timeoutMs)
     }
@@ -236,6 +240,8 @@ function connected<S extends Socket>(socket: S, event: string, timeoutMs: number
 }
 
 const ignore = (): void => undefined
+
+const notOurs = 'the message was not sent, because another worker may have taken it over after a pause of this one'
 
 /** A short text for an error of Node, which is its code if it has one. */
 const reason = (error: Error): string => (error as NodeJS.ErrnoException).code ?? error.message

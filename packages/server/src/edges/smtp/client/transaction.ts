@@ -14,7 +14,8 @@ export async function sendMessage(session: ClientSession, envelope: Envelope, da
   const { outcomes, accepted, mail } = plan(session, envelope, data)
   if (mail === null) return { outcomes: outcomes as Outcome[], isUntouched: false }
   const isPipelined = session.extensions.has('PIPELINING')
-  const transaction: OpenTransaction = { session, mail, accepted, outcomes, isPipelined, isMailAnswered: false, isDataSent: false }
+  const { mayEnd } = envelope
+  const transaction: OpenTransaction = { session, mail, accepted, outcomes, isPipelined, isMailAnswered: false, isDataSent: false, mayEnd }
   let rest: Outcome
   try {
     rest = await transact(transaction, data, isFinal)
@@ -37,6 +38,7 @@ type OpenTransaction = Pick<Plan, 'accepted' | 'outcomes'> & {
   isPipelined: boolean
   isMailAnswered: boolean
   isDataSent: boolean
+  mayEnd: Envelope['mayEnd']
 }
 
 const fill = (outcomes: Plan['outcomes'], outcome: Outcome): void => {
@@ -106,7 +108,7 @@ async function sendData(transaction: OpenTransaction, data: PreparedData | null,
     await channel.read(timeouts.dataMs, 'an empty message')
     return refusedSender(mail)
   }
-  transaction.isDataSent = await channel.upload(data.wire, timeouts.dataBlockMs)
+  transaction.isDataSent = await channel.upload(data.wire, timeouts.dataBlockMs, transaction.mayEnd)
   const end = await channel.read(timeouts.dataMs, 'the message')
   if (!transaction.isDataSent) {
     channel.fail('the server answered before the end of the message', '4.5.0')

@@ -3,7 +3,7 @@ import { BlobMissing } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
 import type { Emit } from '../../../core/event.ts'
-import type { Finish, Job, JobHandler } from '../../../core/job.ts'
+import type { Finish, IsHeld, Job, JobHandler } from '../../../core/job.ts'
 import type { Log } from '../../../core/log.ts'
 import type { Outcome } from '../../../core/outcome.ts'
 import { type Database, DatabaseUnavailable } from '../../../core/sql.ts'
@@ -19,7 +19,7 @@ import { createCommitResults, pauseMs } from './commit-results.ts'
 import type { MessageCache } from './message-cache.ts'
 import type { ReturnPaths } from './model.ts'
 import { deliverJob } from './model.ts'
-import type { DeliveryResult, MailTransport } from './provider.ts'
+import type { DeliveryResult, Envelope, MailTransport } from './provider.ts'
 
 type Parts = {
   db: Database
@@ -53,7 +53,7 @@ export function createDelivery(parts: Parts): JobHandler {
   const { db, identities, messages, inboundMail, transport, returnPaths, compose, messageCache, loopRule, holdJob, mailDomain, log } = parts
   const commitResults = createCommitResults(parts)
 
-  async function deliver(job: Job, finish: Finish): Promise<void> {
+  async function deliver(job: Job, finish: Finish, isHeld: IsHeld): Promise<void> {
     const row = messageCache.take(job.subject) ?? (await messages.findMessage(job.subject))
     if (!row) return db.transact((tx) => finish(tx, { done: true }))
     // Started together, so that batches combine them with the lookups of other messages.
@@ -63,7 +63,7 @@ export function createDelivery(parts: Parts): JobHandler {
       findHosted([...row.to_addresses, ...row.cc_addresses, ...row.bcc_addresses]),
       tryCompose(row),
     ])
-    if (sender?.isPaused) return (await holdJob(row.organization_id, finish)) ? undefined : deliver(job, finish)
+    if (sender?.isPaused) return (await holdJob(row.organization_id, finish)) ? undefined : deliver(job, finish, isHeld)
     const open = recipients.filter((recipient) => recipient.status === 'queued')
     if (open.length === 0) return db.transact((tx) => finish(tx, { done: true }))
     const at = now()
@@ -76,7 +76,9 @@ export function createDelivery(parts: Parts): JobHandler {
       return commitResults({ ...run, attempts: due.map((recipient) => ({ recipient, result: raw })), prepared: null })
     const hosted = due.filter(({ address }) => hostedAddresses.has(address))
     const outside = due.filter((recipient) => !hosted.includes(recipient))
-    const [local, remote] = await Promise.all([prepareLocal(row, raw, hosted), attemptRemote(row, raw, outside)])
+    // One after the other, because a failure of the first would forget that the second has sent the message.
+    const local = await prepareLocal(row, raw, hosted)
+    const remote = await attemptRemote(row, raw, outside, isHeld)
     await commitResults({ ...run, attempts: [...local.attempts, ...remote], prepared: local.prepared })
   }
 
@@ -133,17 +135,28 @@ export function createDelivery(parts: Parts): JobHandler {
   }
 
   /** Sends one envelope per recipient, because each has its own return path. So no recipient can bounce for another. */
-  async function attemptRemote(row: MessageRow, raw: Buffer, outside: RecipientRow[]): Promise<Attempt[]> {
+  async function attemptRemote(row: MessageRow, raw: Buffer, outside: RecipientRow[], isHeld: IsHeld): Promise<Attempt[]> {
     return Promise.all(
       outside.map(async (recipient): Promise<Attempt> => {
         const { address, position } = recipient
         const smtputf8 = /[^\x20-\x7e]/.test(address.slice(0, address.lastIndexOf('@')))
         // An automatic answer has the null return path, so that it cannot bounce (RFC 3834 §3.3).
         const from = row.envelope_from === '' ? '' : returnPaths.make({ messageId: row.id, position })
-        const [result] = await transport.deliver({ from, recipients: [address], smtputf8, eightBit: false }, raw)
-        return { recipient, result: result as DeliveryResult }
+        const envelope = { from, recipients: [address], smtputf8, eightBit: false, mayEnd: isHeld }
+        return { recipient, result: await tryTransport(envelope, raw) }
       }),
     )
+  }
+
+  /** Never rejects, so that the results of the other recipients are recorded. */
+  async function tryTransport(envelope: Envelope, raw: Buffer): Promise<DeliveryResult> {
+    try {
+      const [result] = await transport.deliver(envelope, raw)
+      return result as DeliveryResult
+    } catch (err) {
+      log.error({ err }, 'the mail transport failed')
+      return { kind: 'retry', answer: 'The attempt failed on this server.', diagnosticCode: '4.3.0' }
+    }
   }
 
   return { kind: deliverJob, leaseMs, runMsMax, concurrency, startsWhereMade: true, run: deliver }

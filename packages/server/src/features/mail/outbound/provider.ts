@@ -10,6 +10,8 @@ export type Envelope = {
   smtputf8: boolean
   /** A body holds bytes above 127 (RFC 6152). */
   eightBit: boolean
+  /** Asked before the end of the message is sent. False breaks the transaction off, because another worker may send the same message. */
+  mayEnd?: () => boolean
 }
 
 /** The next hop, with protocol and cipher of the connection. `tls` is null for clear text. */
