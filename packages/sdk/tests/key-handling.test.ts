@@ -5,8 +5,10 @@ import { Callsign, createMemoryPins, type UnlockedVault } from '../src/index.ts'
 import { AesKey } from '../src/vault/aes.ts'
 import { createWire, type Wire } from './wire.ts'
 
-// Collects the inputs of key derivations below the client, before the client imports the function.
+// Collects the inputs of key derivations below the client, before the client imports the function. Files share their modules, so the client is
+// imported afresh.
 const derivations = vi.hoisted(() => {
+  vi.resetModules()
   const messages: Uint8Array[] = []
   const crypto = process.getBuiltinModule('node:crypto')
   const real = crypto.argon2
