@@ -155,6 +155,12 @@ describe('mail', () => {
     await page.goto('/console/inbox?q=from:marta')
     await page.getByText('Printer shows error E-52').waitFor()
     expect(await page.locator('.mail-row').count()).toBe(1)
+    const { data } = await world.expectApi(200, 'GET', '/mailboxes/sales/messages?subject=Shipping')
+    const tags = [{ name: 'campaign', value: 'spring' }]
+    await world.expectApi(200, 'PATCH', `/mailboxes/sales/messages/${data[0].id}`, { body: { tags } })
+    await page.goto('/console/inbox?q=tag:campaign:spring')
+    await page.getByRole('link', { name: /Shipping 40 units/ }).waitFor()
+    expect(await page.locator('.mail-row').count()).toBe(1)
   })
 
   test('remote images stay blocked until asked', async () => {

@@ -4,6 +4,7 @@ import { listQueryOf, parseSearch, readFilter } from './filter.ts'
 
 describe('parseSearch', () => {
   test('splits operators from words', () => {
+    expect(parseSearch('tag:campaign:spring tag:x offer')).toMatchObject({ text: 'tag:x offer', list: { tag: 'campaign:spring' } })
     expect(parseSearch('from:ada is:unread "two words" -spam has:code')).toEqual({
       text: '"two words" -spam',
       list: { from: 'ada', is_read: false },

@@ -32,6 +32,8 @@ export type ListQuery = {
   direction?: 'inbound' | 'outbound'
   label?: string
   flag?: string
+  /** A tag as name:value. */
+  tag?: string
   from?: string
   to?: string
   subject?: string
@@ -49,7 +51,7 @@ export type Search = {
   hasAttachment: boolean
 }
 
-const operatorPattern = /(-?)\b(from|to|subject|label|flag|is|has|after|before):("[^"]*"|\S+)/gi
+const operatorPattern = /(-?)\b(from|to|subject|label|tag|flag|is|has|after|before):("[^"]*"|\S+)/gi
 
 /** Splits a search such as `from:ada is:unread invoice` into conditions and words. Unknown values stay words. */
 export function parseSearch(search: string): Search {
@@ -65,6 +67,7 @@ export function parseSearch(search: string): Search {
 function take(found: Search, name: string, value: string): boolean {
   const { list } = found
   if (name === 'from' || name === 'to' || name === 'subject' || name === 'label' || name === 'flag') list[name] = value
+  else if (name === 'tag' && /^[\w-]+:[\w-]+$/.test(value)) list.tag = value
   else if (name === 'after' || name === 'before') {
     const time = Date.parse(value)
     if (Number.isNaN(time)) return false
@@ -105,6 +108,7 @@ export function matches(message: MessageSummary, query: ListQuery, search: Searc
     (query.is_starred === undefined || message.is_starred === query.is_starred) &&
     (query.direction === undefined || message.direction === query.direction) &&
     (query.label === undefined || message.labels.includes(query.label)) &&
+    (query.tag === undefined || message.tags.some((tag) => `${tag.name}:${tag.value}` === query.tag)) &&
     (query.flag === undefined || message.flags.some((flag) => flag.type === query.flag)) &&
     contains(message.from, query.from) &&
     contains([...message.to, ...message.cc].join(' '), query.to) &&

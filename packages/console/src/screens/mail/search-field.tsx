@@ -9,6 +9,7 @@ const operators = [
   'to:',
   'subject:',
   'label:',
+  'tag:NAME:VALUE',
   'flag:',
   'is:unread',
   'is:starred',
