@@ -69,6 +69,13 @@ export function isId(kind: IdKind, text: string): boolean {
   return pattern.test(text)
 }
 
+/** The kind that the text has the shape of an id of, or null. */
+export function kindOfId(text: string): IdKind | null {
+  const prefix = text.slice(0, text.indexOf('_'))
+  const kind = (Object.keys(idPrefixes) as IdKind[]).find((one) => idPrefixes[one] === prefix)
+  return kind !== undefined && isId(kind, text) ? kind : null
+}
+
 let lastMs = 0
 let counter = 0
 

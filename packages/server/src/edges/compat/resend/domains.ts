@@ -42,7 +42,7 @@ const idOf = ({ params }: ResendRequest): { domain_id: string } => ({ domain_id:
 /** Our list of domains has one page. */
 async function listFrom({ call }: ResendRequest, { cursor, limit }: { cursor?: string; limit: number }) {
   const { data } = await call(listDomains)
-  const start = cursor === undefined ? 0 : data.findIndex(({ id }) => id === cursor) + 1
+  const start = cursor === undefined ? 0 : data.filter(({ id }) => id >= cursor).length
   return { data: data.slice(start, start + limit), next_cursor: data.length > start + limit ? (data[start + limit - 1]?.id ?? null) : null }
 }
 

@@ -80,7 +80,7 @@ async function answer(apiCalls: ApiCalls, route: ResendRoute, request: FastifyRe
     if (body instanceof Error) throw new ResendFailure(422, 'validation_error', body.message)
     const result = await route.run({
       params: request.params as Record<string, string>,
-      query: request.query as Record<string, string | undefined>,
+      query: lastValues(request.query as Record<string, string | string[] | undefined>),
       body: (body ?? {}) as Record<string, unknown>,
       headers: request.headers,
       call: apiCalls.withKeyOf(request.raw).call,
@@ -92,6 +92,10 @@ async function answer(apiCalls: ApiCalls, route: ResendRoute, request: FastifyRe
     throw error
   }
 }
+
+/** A name that occurs several times has its last value. */
+const lastValues = (query: Record<string, string | string[] | undefined>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value]))
 
 const isEmpty = ({ headers }: FastifyRequest): boolean => headers['content-length'] === undefined || headers['content-length'] === '0'
 

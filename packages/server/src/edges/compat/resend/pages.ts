@@ -1,4 +1,6 @@
 // Pages of lists. Resend pages forwards behind an item and backwards in front of one, and our lists go forwards only.
+import { kindOfId } from '@callsign/contract/ids'
+import { type DownwardList, readUpwards } from '../../../core/upward-page.ts'
 import { ResendFailure, type ResendRequest } from './route.ts'
 
 const limitDefault = 20
@@ -28,42 +30,41 @@ type WithId = { id: string }
 export const listPage = <T extends WithId, V>(request: ResendRequest, list: ListPage<T>, view: (item: T) => V | Promise<V>) =>
   listFiltered(request, list, () => true, view)
 
-/** The same for the items that pass a filter which our list does not have. */
+/** The same for the items that pass a filter which our list does not have, or with other ids as positions. */
 export async function listFiltered<T extends WithId, V>(
   request: Pick<ResendRequest, 'query'>,
   list: ListPage<T>,
   isWanted: (item: T) => boolean,
   view: (item: T) => V | Promise<V>,
+  positionOf: (item: T) => string = ({ id }) => id,
 ): Promise<ResendPage<V>> {
   const { limit, after, before } = boundsOf(request)
-  const items = itemsOf(list, isWanted, before === undefined ? limit + 1 : limitMax, after)
-  const { data, has_more } = before === undefined ? await takeFirst(items, limit) : await takeUntil(items, before, limit)
+  const wanted = async (page: { limit: number; cursor?: string }) => {
+    const { data, next_cursor } = await list(page)
+    return { data: data.filter(isWanted), next_cursor }
+  }
+  const { data, has_more } =
+    before === undefined ? await readDownwards(wanted, limit, after) : await readInFront({ read: wanted, positionOf }, before, limit)
   return { object: 'list', has_more, data: await Promise.all(data.map(view)) }
 }
 
-async function* itemsOf<T>(list: ListPage<T>, isWanted: (item: T) => boolean, limit: number, start: string | undefined) {
-  for (let cursor: string | null | undefined = start; cursor !== null; ) {
-    const page: OwnPage<T> = await list({ limit: Math.min(limit, limitMax), ...(cursor !== undefined && { cursor }) })
-    yield* page.data.filter(isWanted)
+async function readDownwards<T>(list: ListPage<T>, limit: number, start: string | undefined): Promise<{ data: T[]; has_more: boolean }> {
+  const data: T[] = []
+  for (let cursor: string | null | undefined = start; cursor !== null && data.length <= limit; ) {
+    const page: OwnPage<T> = await list({ limit: Math.min(limit + 1, limitMax), ...(cursor !== undefined && { cursor }) })
+    data.push(...page.data)
     cursor = page.next_cursor
   }
+  return { data: data.slice(0, limit), has_more: data.length > limit }
 }
 
-async function takeFirst<T>(items: AsyncIterable<T>, limit: number): Promise<{ data: T[]; has_more: boolean }> {
-  const data: T[] = []
-  for await (const item of items) {
-    if (data.length === limit) return { data, has_more: true }
-    data.push(item)
-  }
-  return { data, has_more: false }
-}
-
-/** The last items in front of one, from the beginning of the list. A program pages backwards where it came from, so few pages precede. */
-async function takeUntil<T extends WithId>(items: AsyncIterable<T>, id: string, limit: number): Promise<{ data: T[]; has_more: boolean }> {
-  const data: T[] = []
-  for await (const item of items) {
-    if (item.id === id) return { data: data.slice(-limit), has_more: data.length > limit }
-    if (data.push(item) > limit + 1) data.shift()
-  }
-  throw new ResendFailure(422, 'validation_error', '`before` must be the id of an item of this list.')
+async function readInFront<T>(
+  list: Omit<DownwardList<T>, 'kind'>,
+  before: string,
+  limit: number,
+): Promise<{ data: T[]; has_more: boolean }> {
+  const kind = kindOfId(before)
+  if (kind === null) throw new ResendFailure(422, 'validation_error', '`before` must be the id of an item of this list.')
+  const { data, has_more } = await readUpwards({ ...list, kind }, { above: before, limit })
+  return { data: data.toReversed(), has_more }
 }

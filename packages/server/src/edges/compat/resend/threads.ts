@@ -11,7 +11,7 @@ import type { ApiCall } from '../../../core/api-call.ts'
 import { attachmentsOf, optionalText } from './composition.ts'
 import { inboxOf } from './inboxes.ts'
 import { type DefinedLabels, readLabels } from './labels.ts'
-import { listPage, type ResendPage } from './pages.ts'
+import { listFiltered, listPage, type ResendPage } from './pages.ts'
 import { isGiven, listField, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
 
 type Summary = Static<typeof Thread>
@@ -95,11 +95,15 @@ function filtersOf({ query }: ResendRequest, defined: DefinedLabels): Fields {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
-/** Our lists go on behind the latest message of a thread, and pages of Resend behind the thread. */
-async function positionOf(request: ResendRequest): Promise<{ after?: string }> {
-  const { after } = request.query
-  if (after === undefined) return {}
-  return { after: (await request.call(getThread, { params: { ...inboxOf(request), thread_id: after } })).last_message_id }
+/** Positions of our lists are the latest messages of threads, and pages of Resend are next to a thread. */
+async function positionOf(request: ResendRequest): Promise<Record<string, string>> {
+  const position: Record<string, string> = {}
+  for (const name of ['after', 'before'] as const) {
+    const thread_id = request.query[name]
+    if (thread_id !== undefined)
+      position[name] = (await request.call(getThread, { params: { ...inboxOf(request), thread_id } })).last_message_id
+  }
+  return position
 }
 
 async function list(request: ResendRequest): Promise<ResendPage<Awaited<ReturnType<typeof toThread>>>> {
@@ -112,10 +116,12 @@ async function list(request: ResendRequest): Promise<ResendPage<Awaited<ReturnTy
   ])
   const filters = filtersOf(request, defined)
   const drafted = new Set(drafts.map((draft) => draft.thread_id))
-  return listPage(
-    { ...request, query: { ...request.query, ...position } },
+  return listFiltered(
+    { query: { ...request.query, ...position } },
     (page) => call(listThreads, { params, query: { ...page, ...filters } as never }),
+    () => true,
     (thread) => toThread({ call, mailbox: params, drafted, defined }, thread),
+    ({ last_message_id }) => last_message_id,
   )
 }
 
