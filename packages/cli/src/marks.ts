@@ -1,4 +1,4 @@
-// Options for the tags of messages, and for the metadata of messages, threads and identities.
+// Options for the labels and tags of messages, and for the metadata of messages, threads and identities.
 import { type Option, several, text, type Values } from './command.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -10,6 +10,7 @@ export const metadataOption: Options = {
 
 /** Options of commands that send a message or create a draft. */
 export const markOptions: Options = {
+  label: { type: 'string', multiple: true, value: 'LABEL', about: 'A label of the message. Repeatable.' },
   tag: { type: 'string', multiple: true, value: 'NAME:VALUE', about: 'A tag of the message. Repeatable.' },
   ...metadataOption,
 }
@@ -68,7 +69,13 @@ export function readMetadataChange(values: Values): { metadata?: Record<string, 
   return removed.length > 0 || metadata ? { metadata: { ...metadata, ...Object.fromEntries(removed) } } : {}
 }
 
-export const readMarks = (values: Values) => ({ ...readTags(values), ...readMetadata(values) })
+/** The given labels. An empty text alone gives no labels. */
+export function readLabels(values: Values): { labels?: string[] } {
+  const given = several(values, 'label')
+  return given.length > 0 ? { labels: given.filter((label) => label !== '') } : {}
+}
+
+export const readMarks = (values: Values) => ({ ...readLabels(values), ...readTags(values), ...readMetadata(values) })
 export const readMarkChange = (values: Values) => ({ ...readTags(values), ...readMetadataChange(values) })
 
 /** The filters by tag and metadata. A list of threads or identities has no tags. */

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { Attachment, attachmentBodyBytesMax, DraftAttachmentInput } from './attachments.ts'
 import { ClientId, clientIdField } from './client-id.ts'
-import { markChanges, marks, metadataField, tagsField } from './metadata.ts'
+import { automaticField, Labels, markChanges, marks, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, CustomHeaders, FromAddress, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
 import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
@@ -53,6 +53,8 @@ export const Draft = Type.Object(
     has_attachments: Type.Boolean(),
     attachments: Type.Array(Attachment),
     headers: Type.Record(Type.String(), Type.String()),
+    automatic: Type.Boolean(),
+    labels: Type.Array(Type.String(), { description: 'The labels that its message gets.' }),
     tags: tagsField,
     metadata: metadataField,
     send_at: nullableString({ format: 'date-time', description: 'The scheduled time of sending.' }),
@@ -108,6 +110,7 @@ export const createDraft = operation({
     forward_attachments: Type.Optional(Type.Boolean()),
     attachments: Type.Optional(DraftAttachmentInputs),
     headers: Type.Optional(CustomHeaders),
+    automatic: automaticField,
     ...marks,
     send_at: Type.Optional(nullableTimestamp),
   }),
@@ -170,6 +173,8 @@ export const updateDraft = operation({
     add_attachments: Type.Optional(DraftAttachmentInputs),
     remove_attachments: Type.Optional(Type.Array(id('attachment'), { maxItems: draftAttachmentsMax, uniqueItems: true })),
     headers: Type.Optional(NullableHeaders),
+    automatic: automaticField,
+    labels: Type.Optional(Labels),
     ...markChanges,
     send_at: Type.Optional(nullableTimestamp),
   }),

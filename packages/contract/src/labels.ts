@@ -1,6 +1,6 @@
 // Labels of a mailbox with their colors. Messages and threads may have labels that are not defined here.
 import Type from 'typebox'
-import { Label } from './messages.ts'
+import { Label } from './metadata.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, MailboxParam, page, strict, Timestamp } from './schema.ts'
 

@@ -4,7 +4,7 @@ import { FlagType } from './flags.ts'
 import { MessageStatus } from './message-delivery.ts'
 import { listFilters, waitFilters } from './message-filters.ts'
 import { Direction, Message, MessageItem, messageFields, viewField } from './message-views.ts'
-import { markChanges, markFilters, metadataField, tagsField } from './metadata.ts'
+import { Label, Labels, markChanges, markFilters, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, HandleReference, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict } from './schema.ts'
 import { WaitCursor } from './waits.ts'
@@ -35,12 +35,6 @@ export const listMail = operation({
 })
 
 const Switch = Type.Optional(Type.Boolean())
-export const Label = Type.String({ minLength: 1, maxLength: 100 })
-
-/** The most labels of a message, and of a thread. */
-export const labelsMax = 50
-export const Labels = Type.Array(Label, { maxItems: labelsMax, uniqueItems: true })
-
 /** The changes of flags, labels, tags and metadata. */
 export const flagChanges = {
   is_read: Switch,

@@ -1,5 +1,11 @@
-// Tags of messages, and the metadata of identities, threads, messages and drafts: fields in requests and replies, limits and filters.
+// Labels and tags of messages, and the metadata of identities, threads, messages and drafts: fields in requests and replies, limits and filters.
 import Type, { type Static } from 'typebox'
+
+export const Label = Type.String({ minLength: 1, maxLength: 100 })
+
+/** The most labels of a message, and of a thread. */
+export const labelsMax = 50
+export const Labels = Type.Array(Label, { maxItems: labelsMax, uniqueItems: true })
 
 /** Maximum tags of a message. */
 export const tagsMax = 50
@@ -66,8 +72,16 @@ export const MetadataChange = Type.Unsafe<MetadataChange>({
   description: 'Sets these keys, and deletes those with null. Other keys stay.',
 })
 
-/** The tags and metadata of a message that is sent. */
-export const marks = { tags: Type.Optional(Tags), metadata: Type.Optional(Metadata) }
+/** A message that a program generates. */
+export const automaticField = Type.Optional(
+  Type.Boolean({
+    description:
+      'Set to true for messages that a program generates, such as notifications. Adds Auto-Submitted with auto-generated (RFC 3834).',
+  }),
+)
+
+/** The labels, tags and metadata of a message that is sent. */
+export const marks = { labels: Type.Optional(Labels), tags: Type.Optional(Tags), metadata: Type.Optional(Metadata) }
 
 /** The changes of tags and metadata of a message. `tags` replaces all of them. */
 export const markChanges = { tags: Type.Optional(Tags), metadata: Type.Optional(MetadataChange) }

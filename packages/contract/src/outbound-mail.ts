@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { AttachmentInputs, attachmentBodyBytesMax, ReplyAttachmentInput } from './attachments.ts'
 import type { ErrorCode } from './errors.ts'
-import { marks } from './metadata.ts'
+import { automaticField, marks } from './metadata.ts'
 import { operation } from './operation.ts'
 import { AddressText, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
 
@@ -41,12 +41,7 @@ export const composition = {
   thread_id: Type.Optional(id('thread')),
   attachments: Type.Optional(AttachmentInputs),
   headers: Type.Optional(CustomHeaders),
-  automatic: Type.Optional(
-    Type.Boolean({
-      description:
-        'Set to true for messages that a program generates, such as notifications. Adds Auto-Submitted with auto-generated (RFC 3834).',
-    }),
-  ),
+  automatic: automaticField,
   ...marks,
 }
 

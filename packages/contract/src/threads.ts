@@ -1,8 +1,8 @@
 // Threads are listed, searched, sorted into folders, labelled and deleted.
 import Type from 'typebox'
 import { MessageItem } from './message-views.ts'
-import { flagChanges, Label } from './messages.ts'
-import { MetadataChange, metadataField, metadataFilter } from './metadata.ts'
+import { flagChanges } from './messages.ts'
+import { Label, MetadataChange, metadataField, metadataFilter } from './metadata.ts'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, MailboxParam, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 

@@ -474,6 +474,9 @@ CREATE TABLE drafts (
   -- New with every change. It is unique and sorts by time.
   change_id text NOT NULL,
   client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
+  is_automatic boolean NOT NULL DEFAULT false,
+  -- The labels that its message gets.
+  labels text[] NOT NULL DEFAULT '{}',
   tags text[] CHECK (is_tags(tags)),
   metadata jsonb CONSTRAINT drafts_metadata CHECK (is_metadata(metadata)),
   created_at timestamptz NOT NULL,

@@ -60,6 +60,8 @@ describe('POST …/drafts', () => {
       has_attachments: false,
       attachments: [],
       headers: {},
+      automatic: false,
+      labels: [],
       tags: [],
       metadata: {},
       send_at: null,

@@ -35,13 +35,16 @@ describe('labels', () => {
     expect([...first.data, ...next.data].map(({ name }) => name)).toEqual(['plain', 'invoice'])
   })
 
-  test('a new name is also that on messages and threads', async () => {
+  test('a new name is also that on messages, drafts and threads', async () => {
     const { id } = await define('draft')
     const message = await receive('Renamed')
     const path = `/mailboxes/sales/messages/${message.id}`
     await harness.expectApi(200, 'PATCH', path, { body: { labels: ['draft', 'other'] } })
     await harness.expectApi(200, 'PATCH', `/threads/${message.thread_id}`, { body: { labels: ['draft', 'final'] } })
+    const draft = await harness.expectApi(201, 'POST', '/mailboxes/sales/drafts', { body: { labels: ['draft', 'final'] } })
+    const labelsOfDraft = async () => (await harness.expectApi(200, 'GET', `/mailboxes/sales/drafts/${draft.id}`)).labels
     expect(await harness.expectApi(200, 'PATCH', `${labels}/${id}`, { body: { name: 'final' } })).toMatchObject({ id, name: 'final' })
+    expect(await labelsOfDraft()).toEqual(['final'])
     expect((await harness.expectApi(200, 'GET', path)).labels).toEqual(['final', 'other'])
     expect((await harness.expectApi(200, 'GET', `/threads/${message.thread_id}`)).labels).toEqual(['final'])
     const found = await harness.expectApi(200, 'GET', '/mailboxes/sales/threads?label=final')
@@ -50,6 +53,7 @@ describe('labels', () => {
     expect((await harness.expectApi(200, 'GET', path)).labels).toEqual(['final', 'other'])
 
     expect(await harness.expectApi(200, 'DELETE', `${labels}/${id}`)).toEqual({ id, deleted: true })
+    expect(await labelsOfDraft()).toEqual([])
     expect((await harness.expectApi(200, 'GET', path)).labels).toEqual(['other'])
     expect((await harness.expectApi(200, 'GET', `/threads/${message.thread_id}`)).labels).toEqual([])
     for (const method of ['PATCH', 'DELETE'])

@@ -31,23 +31,24 @@ const refusal = async (method: string, path: string, body: object): Promise<Json
 describe('messages', () => {
   const base = { to: ['pat@example.com'], subject: 'Marked', text: 'Text' }
 
-  test('every way to send takes tags and metadata', async () => {
+  test('every way to send takes labels, tags and metadata', async () => {
+    const given = { ...marks, labels: ['first', 'second'] }
     const arrived = await arrive('ann')
     expect(arrived).toMatchObject({ tags: [], metadata: {} })
-    const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: { ...base, ...marks } })
-    expect(draft).toMatchObject(marks)
+    const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: { ...base, ...given } })
+    expect(draft).toMatchObject(given)
     const sent = [
-      await harness.expectApi(201, 'POST', '/mail/send', { body: { agent: 'ann', ...base, ...marks } }),
-      await harness.expectApi(201, 'POST', '/mailboxes/ann/messages', { body: { ...base, ...marks } }),
-      await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/reply`, { body: { text: 'Yes', ...marks } }),
-      await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/forward`, { body: { to: 'pat@example.com', ...marks } }),
+      await harness.expectApi(201, 'POST', '/mail/send', { body: { agent: 'ann', ...base, ...given } }),
+      await harness.expectApi(201, 'POST', '/mailboxes/ann/messages', { body: { ...base, ...given } }),
+      await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/reply`, { body: { text: 'Yes', ...given } }),
+      await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/forward`, { body: { to: 'pat@example.com', ...given } }),
       await harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${arrived.id}/reply`, {
-        body: { text: 'Away', automatic: true, ...marks },
+        body: { text: 'Away', automatic: true, ...given },
       }),
       await harness.expectApi(201, 'POST', `/mailboxes/ann/drafts/${draft.id}/send`),
-      ...(await harness.expectApi(201, 'POST', '/mail/batch', { body: { messages: [{ agent: 'ann', ...base, ...marks }] } })).data,
+      ...(await harness.expectApi(201, 'POST', '/mail/batch', { body: { messages: [{ agent: 'ann', ...base, ...given }] } })).data,
     ]
-    for (const { id } of sent) expect(await harness.getMessage('ann', id)).toMatchObject(marks)
+    for (const { id } of sent) expect(await harness.getMessage('ann', id)).toMatchObject(given)
     expect(await list('tag=campaign:spring_26')).toEqual(sent.map(({ id }) => id).toReversed())
     for (const filter of ['order:4711', 'paid:true', `note:${encodeURIComponent('über:all')}`])
       expect((await list(`metadata=${filter}`)).length).toBe(sent.length)
@@ -58,8 +59,12 @@ describe('messages', () => {
   test('a draft changes its tags as a whole and its metadata by key', async () => {
     const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: { ...base, ...marks } })
     const path = `/mailboxes/ann/drafts/${draft.id}`
-    const change = { tags: [], metadata: { order: null, more: 'x' } }
-    expect(await harness.expectApi(200, 'PATCH', path, { body: change })).toMatchObject({ tags: [], metadata: { paid: true, more: 'x' } })
+    const change = { labels: ['first'], tags: [], metadata: { order: null, more: 'x' } }
+    expect(await harness.expectApi(200, 'PATCH', path, { body: change })).toMatchObject({
+      labels: ['first'],
+      tags: [],
+      metadata: { paid: true, more: 'x' },
+    })
     expect(await harness.expectApi(200, 'PATCH', path, { body: { subject: 'Other' } })).toMatchObject({
       metadata: { paid: true, more: 'x' },
     })

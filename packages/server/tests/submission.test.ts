@@ -177,14 +177,18 @@ describe('refusals', () => {
 test('a message of an agent that needs approval waits as a draft, once', async () => {
   await harness.expectApi(201, 'POST', '/identities', { body: { agent_handle: 'carl', draft_approval: 'required' } })
   const pass = await createKey({ agent_handle: 'carl', scopes: ['mail:send', 'drafts:write'] })
-  const mail = { from: 'carl@agents.localhost', messageId: '<held@laptop.example>', subject: 'Held' }
+  const headers = { 'Auto-Submitted': 'auto-generated' }
+  const mail = { from: 'carl@agents.localhost', messageId: '<held@laptop.example>', subject: 'Held', headers }
   const [first, again] = [await submit(mail, { user: 'carl', pass }), await submit(mail, { user: 'carl', pass })]
   expect(first).toMatch(/^drf_/)
   expect(again).toBe(first)
   expect(await harness.expectApi(200, 'GET', `/mailboxes/carl/drafts/${first}`)).toMatchObject({
     approval: { status: 'requested' },
     subject: 'Held',
+    automatic: true,
   })
+  const sent = await harness.expectApi(201, 'POST', `/mailboxes/carl/drafts/${first}/send`)
+  expect((await harness.getMessage('carl', sent.id)).headers).toMatchObject({ 'Auto-Submitted': 'auto-generated' })
 })
 
 describe('the dialog', () => {

@@ -4,7 +4,7 @@ import { type Command, type Context, clientIdOption, count, type Option, readCli
 import { reportSent } from '../delivery-report.ts'
 import { atVersion, bodyOptions, keyed, keyOption, readBody, recipientOptions, versionOption } from '../mail-body.ts'
 import { chooseMailbox, locate, mailboxOptions } from '../mailbox.ts'
-import { markChangeOptions, markOptions, readMarkChange, readMarks } from '../marks.ts'
+import { markChangeOptions, markOptions, readLabels, readMarkChange, readMarks } from '../marks.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
@@ -188,6 +188,7 @@ export const draftCommands: Command[] = [
     operations: ['updateDraft'],
     options: {
       ...fieldOptions,
+      label: { type: 'string', multiple: true, value: 'LABEL', about: 'A label. Repeatable. Replaces the earlier ones.' },
       ...markChangeOptions,
       clear: {
         type: 'string',
@@ -201,7 +202,7 @@ export const draftCommands: Command[] = [
     async run(context, values, [given, id = '']) {
       const version = atVersion(values)
       const set = await readFields(context, values)
-      const change = { ...set, ...readMarkChange(values), ...readCleared(values, set) }
+      const change = { ...set, ...readLabels(values), ...readMarkChange(values), ...readCleared(values, set) }
       if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. Give a field, or clear one with --clear.')
       const { client, mailbox } = await locateDraft(context, values, given, id)
       const draft = await client.drafts.update(mailbox, id, { ...change, ...version })

@@ -52,11 +52,15 @@ export function checkMetadataValues(change: MetadataChange): void {
       throw invalid('/metadata', `the number of ${JSON.stringify(key)} is too large or too small: send it as a string`)
 }
 
-/** The tags and metadata of a message that is sent. Throws 400 when they are not valid. */
-export const readMarks = ({ tags, metadata }: { tags?: Tag[]; metadata?: Metadata }) => ({
+/** The labels, tags and metadata of a message that is sent. Throws 400 when they are not valid. */
+export const readMarks = ({ labels, tags, metadata }: { labels?: string[]; tags?: Tag[]; metadata?: Metadata }) => ({
+  labels: readLabels(labels),
   tags: readTags(tags),
   metadata: readMetadata(metadata),
 })
+
+/** Labels as stored. */
+export const readLabels = (labels: string[] | undefined): string[] => (labels ?? []).toSorted()
 
 /** Tags as stored, `name:value` each, or null for none. Throws 400 for a name that occurs twice. */
 export function readTags(tags: Tag[] | undefined): string[] | null {

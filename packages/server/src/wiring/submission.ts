@@ -97,7 +97,7 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
 
         async requestApproval(body, key) {
           const idempotencyKey = key === null ? undefined : `${key}-draft`
-          const { thread_id: _, automatic: __, ...fields } = body
+          const { thread_id: _, ...fields } = body
           const params = { email_address: username }
           const { id, version, status } = await call(createDraft, { params, body: fields as never, idempotencyKey })
           if (status === 'draft')

@@ -28,6 +28,7 @@ const readingChecks = (draftsOf: (api: Api, address: string) => Api): Scoped => 
         .map(({ draftId }: { draftId: string }) => draftId)
     expect(await list({})).toEqual([scheduled.id, draft.id])
     expect(await list({ labels: ['scheduled'] })).toEqual([scheduled.id])
+    expect(await list({ limit: 100, ascending: true })).toEqual([draft.id, scheduled.id])
     expect(await list({ after: new Date(scheduled.created_at) })).toEqual([])
     const first = await draftsOf(api, address).list({ limit: 1 })
     expect(first).toMatchObject({ count: 1, drafts: [{ draftId: scheduled.id, sendStatus: 'scheduled', sendAt: new Date(sendAt) }] })
@@ -82,7 +83,10 @@ const changingChecks: Record<string, Check> = {
     const question = await context.receive(handle, 'Draft an answer')
     const answer = await client.inboxes.drafts.create(address, { inReplyTo: question.id, text: 'Yes' })
     expect(answer).toMatchObject({ to: ['Eve <eve@example.org>'], subject: 'Re: Draft an answer', inReplyTo: question.id })
-    await expect(client.inboxes.drafts.create(address, { labels: ['x'] })).rejects.toMatchObject({ statusCode: 501 })
+    const labelled = await client.inboxes.drafts.create(address, { labels: ['Offers', 'x'] })
+    expect(labelled.labels).toEqual(['draft', 'offers', 'x'])
+    expect((await harness.expectApi(200, 'GET', `/mailboxes/${handle}/drafts/${labelled.draftId}`)).labels).toEqual(['offers', 'x'])
+    await expect(client.inboxes.drafts.create(address, { labels: ['unread'] })).rejects.toMatchObject({ statusCode: 400 })
   },
 
   async 'inboxes.drafts.update'(context) {
@@ -104,6 +108,9 @@ const changingChecks: Record<string, Check> = {
     })
     await context.client.inboxes.drafts.update(address, draft.id, { sendAt: null, text: null, to: [] })
     expect(await own()).toMatchObject({ subject: 'Changed', send_at: null, text: null, to: [] })
+    await context.client.inboxes.drafts.update(address, draft.id, { addLabels: ['b', 'a'] })
+    await context.client.inboxes.drafts.update(address, draft.id, { addLabels: ['c', 'a'], removeLabels: ['b', 'c'] })
+    expect((await own()).labels).toEqual(['a'])
   },
 
   async 'inboxes.drafts.delete'(context) {

@@ -33,7 +33,9 @@ export const inboxChecks: Scoped = {
     const second = await api.inboxes.list({ limit: 1, pageToken: first.nextPageToken })
     expect([...first.inboxes, ...second.inboxes].map(({ inboxId }: { inboxId: string }) => inboxId)).toEqual(addresses.toReversed())
     expect(first).toMatchObject({ count: 1, limit: 1 })
-    await expect(api.inboxes.list({ ascending: true })).rejects.toMatchObject({ statusCode: 501 })
+    const all = async (query: object): Promise<string[]> =>
+      (await api.inboxes.list({ limit: 100, ...query })).inboxes.map(({ inboxId }: { inboxId: string }) => inboxId)
+    expect(await all({ ascending: true })).toEqual((await all({})).toReversed())
     expect((await harness.expectApi(200, 'GET', '/identities?limit=1')).data[0].mailbox_address).toBe(addresses[1])
   },
 

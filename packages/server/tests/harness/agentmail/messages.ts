@@ -101,6 +101,12 @@ export const messageChecks: Record<string, Check> = {
     expect(await list({ includeBlocked: true, limit: 1 })).toEqual(['Blocked'])
     expect(await list({ includeUnauthenticated: true, limit: 1 })).toEqual(['List two'])
     expect(await list({ labels: ['blocked'] })).toEqual(['Blocked'])
+    const oldest = await client.inboxes.messages.list(address, { limit: 2, includeTrash: true, ascending: true })
+    expect(subjectsOf(oldest)).toEqual(['List one', 'List two'])
+    const rest = { limit: 2, includeTrash: true, ascending: true, pageToken: oldest.nextPageToken as string }
+    const last = await client.inboxes.messages.list(address, rest)
+    expect([subjectsOf(last), last.nextPageToken]).toEqual([['List three'], undefined])
+    await expect(client.inboxes.messages.list(address, { ascending: true, pageToken: 'x' })).rejects.toMatchObject({ statusCode: 400 })
   },
 
   async 'inboxes.messages.search'(context) {

@@ -41,6 +41,7 @@ const checksOf = (threadsOf: (api: Api, address: string) => Api): Scoped => ({
     expect(mine.size).toBeGreaterThan(message.size_bytes)
     expect(await list({ labels: ['mine', 'shared'] })).toEqual([threadId])
     expect(await list({ labels: ['mine', 'other'] })).toEqual([])
+    expect(await list({ labels: ['mine'], ascending: true })).toEqual([threadId])
     expect(await list({ labels: ['sent'] })).toEqual([threadId])
     expect(await list({ subject: ['another'] })).toEqual([other.thread_id])
     expect(await list({ senders: ['EVE@'], recipients: ['eve'] })).toEqual([threadId])

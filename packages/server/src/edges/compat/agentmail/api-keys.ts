@@ -7,15 +7,16 @@ import { handleOf, inboxIdsOf } from './inboxes.ts'
 import {
   type AgentMailRequest,
   type AgentMailRoute,
+  byId,
   listOf,
   notOffered,
   notThere,
   optionalText,
   pageLimitMax,
-  pageOf,
   parameter,
   present,
   queryValue,
+  readList,
   requiredText,
   wrongValue,
 } from './route.ts'
@@ -137,6 +138,25 @@ async function create(request: AgentMailRequest) {
   return { ...shown, api_key: made.key }
 }
 
+async function list(request: AgentMailRequest) {
+  const isOther = queryValue(request, 'type') === 'public_key'
+  const { data, limit, next } = await readList(request, {
+    kind: 'key',
+    positionOf: byId,
+    async read(page) {
+      const { keys, next } = isOther ? { keys: [], next: null } : await readKeys(request, page.limit, page.cursor)
+      return { data: keys, next_cursor: next }
+    },
+  })
+  const inboxIds = await inboxesOf(request, data)
+  return listOf(
+    'api_keys',
+    data.map((key) => toKey(key, inboxIds)),
+    limit,
+    next,
+  )
+}
+
 export const keyRoutes: AgentMailRoute[] = (['', '/inboxes/:inbox_id'] as const).flatMap((scope): AgentMailRoute[] => {
   const isInPod = scope === ''
   const path = `${scope}/api-keys`
@@ -145,18 +165,7 @@ export const keyRoutes: AgentMailRoute[] = (['', '/inboxes/:inbox_id'] as const)
       method: 'GET',
       path,
       isInPod,
-      async run(request) {
-        const { limit, cursor } = pageOf(request)
-        const isOther = queryValue(request, 'type') === 'public_key'
-        const { keys, next } = isOther ? { keys: [], next: null } : await readKeys(request, limit, cursor)
-        const inboxIds = await inboxesOf(request, keys)
-        return listOf(
-          'api_keys',
-          keys.map((key) => toKey(key, inboxIds)),
-          limit,
-          next,
-        )
-      },
+      run: list,
     },
     { method: 'POST', path, isInPod, run: create },
     {

@@ -4,12 +4,13 @@ import type { Static } from 'typebox'
 import {
   type AgentMailRequest,
   type AgentMailRoute,
+  byId,
   listOf,
   notOffered,
   notThere,
-  pageOf,
   parameter,
   podId,
+  readList,
   requiredText,
   TextAnswer,
 } from './route.ts'
@@ -65,11 +66,17 @@ export const domainRoutes: AgentMailRoute[] = [
     path: '/domains',
     isInPod: true,
     async run(request) {
-      const { limit, cursor } = pageOf(request)
-      const { data } = await request.call(listDomains)
-      const start = cursor === undefined ? 0 : data.findIndex(({ id }) => id === cursor) + 1
-      const shown = data.slice(start, start + limit)
-      return listOf('domains', shown.map(toItem), limit, start + limit < data.length ? (shown.at(-1)?.id ?? null) : null)
+      const { data: all } = await request.call(listDomains)
+      const { data, limit, next } = await readList(request, {
+        kind: 'domain',
+        positionOf: byId,
+        async read({ limit, cursor }) {
+          const below = cursor === undefined ? all : all.filter(({ id }) => id < cursor)
+          const data = below.slice(0, limit)
+          return { data, next_cursor: data.length < below.length ? (data.at(-1)?.id ?? null) : null }
+        },
+      })
+      return listOf('domains', data.map(toItem), limit, next)
     },
   },
   {

@@ -5,21 +5,22 @@ import { createDraft, type Draft, deleteDraft, getDraft, sendDraft, updateDraft 
 import type { ReplyOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
 import { inboxIdsOf } from './inboxes.ts'
-import { attachmentInputs, sendLabelled, toAttachment, toDownload } from './message-fields.ts'
+import { attachmentInputs, ownLabelsIn, toAttachment, toDownload, toSent } from './message-fields.ts'
 import {
   type AgentMailRequest,
   type AgentMailRoute,
+  byId,
   listOf,
   notOffered,
   notThere,
   optionalList,
   optionalText,
   pageLimitMax,
-  pageOf,
   parameter,
   present,
   queryList,
   queryValue,
+  readList,
 } from './route.ts'
 
 type OwnDraft = Static<typeof Draft>
@@ -29,7 +30,7 @@ const roundsMax = 10
 
 const orUndefined = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined)
 
-const labelsOf = ({ send_at }: OwnDraft): string[] => (send_at === null ? ['draft'] : ['draft', 'scheduled'])
+const labelsOf = ({ send_at, labels }: OwnDraft): string[] => ['draft', ...(send_at === null ? [] : ['scheduled']), ...labels]
 
 const sendStatusOf = ({ send_at, send_error }: OwnDraft): string | undefined =>
   send_error !== null ? 'failed' : send_at !== null ? 'scheduled' : undefined
@@ -78,13 +79,27 @@ const find = (request: AgentMailRequest): Promise<OwnDraft> =>
     : request.call(getDraft, { params: pathOf(request) })
 
 async function list(request: AgentMailRequest) {
-  const page = pageOf(request)
   const labels = queryList(request, 'labels').map((label) => label.toLowerCase())
   const [after, before] = ['after', 'before'].map((name) => Date.parse(queryValue(request, name) ?? ''))
   const isWanted = (draft: OwnDraft): boolean => {
     const at = Date.parse(draft.created_at)
     return labels.every((label) => labelsOf(draft).includes(label)) && !(at <= (after as number)) && !(at >= (before as number))
   }
+  const read = (page: { limit: number; cursor?: string }) => listFiltered(request, isWanted, page)
+  const { data, limit, next } = await readList(request, { kind: 'draft', positionOf: byId, read })
+  const inboxIds = await inboxIdsOf(
+    request.call,
+    data.map(({ mailbox_id }) => mailbox_id),
+  )
+  return listOf(
+    'drafts',
+    data.map((draft) => toItem(draft, inboxIds.get(draft.mailbox_id) ?? '')),
+    limit,
+    next,
+  )
+}
+
+async function listFiltered(request: AgentMailRequest, isWanted: (draft: OwnDraft) => boolean, page: { limit: number; cursor?: string }) {
   const agent = request.params.inbox_id
   const drafts: OwnDraft[] = []
   let [cursor, next]: [string | undefined, string | null] = [page.cursor, null]
@@ -98,16 +113,7 @@ async function list(request: AgentMailRequest) {
     if (next === null || drafts.length === page.limit) break
     cursor = next
   }
-  const inboxIds = await inboxIdsOf(
-    request.call,
-    drafts.map(({ mailbox_id }) => mailbox_id),
-  )
-  return listOf(
-    'drafts',
-    drafts.map((draft) => toItem(draft, inboxIds.get(draft.mailbox_id) ?? '')),
-    page.limit,
-    next,
-  )
+  return { data: drafts, next_cursor: next }
 }
 
 /** The text of a field: undefined stays, null clears. */
@@ -117,8 +123,11 @@ const textChange = (request: AgentMailRequest, name: string): string | null | un
 const listChange = (request: AgentMailRequest, name: string): string[] | null | undefined =>
   request.body[name] === null ? null : optionalList(request, name)
 
-function checkLabels(request: AgentMailRequest, ...names: string[]): void {
-  if (names.some((name) => (optionalList(request, name) ?? []).length > 0)) throw notOffered('A label of a draft')
+/** The labels of the draft after the change, and its version. Undefined without a change. A label in both lists is removed. */
+async function labelChange(request: AgentMailRequest, added: string[], removed: string[]) {
+  if (added.length + removed.length === 0) return undefined
+  const { labels, version } = await find(request)
+  return { version, labels: [...new Set([...labels, ...added])].filter((label) => !removed.includes(label)) }
 }
 
 /** Draft attachments have their bytes in the request. */
@@ -130,8 +139,7 @@ function fileInputs(request: AgentMailRequest, name: string) {
 }
 
 async function create(request: AgentMailRequest) {
-  checkLabels(request, 'labels')
-  const { reply_all } = request.body
+  const [{ reply_all }, labels] = [request.body, ownLabelsIn(request, 'labels')]
   const body = {
     ...present({
       ...Object.fromEntries(['to', 'cc', 'bcc', 'reply_to'].map((name) => [name, optionalList(request, name)])),
@@ -140,21 +148,30 @@ async function create(request: AgentMailRequest) {
       ),
     }),
     ...(reply_all === true && { reply_all }),
+    ...(labels.length > 0 && { labels }),
     attachments: fileInputs(request, 'attachments'),
   }
   return toDraft(request, await request.call(createDraft, { params: { email_address: parameter(request, 'inbox_id') }, body }))
 }
 
 async function update(request: AgentMailRequest) {
-  checkLabels(request, 'add_labels', 'remove_labels')
   const added = fileInputs(request, 'add_attachments')
   const body = present({
+    ...(await labelChange(request, ownLabelsIn(request, 'add_labels'), ownLabelsIn(request, 'remove_labels'))),
     ...Object.fromEntries(['to', 'cc', 'bcc', 'reply_to'].map((name) => [name, listChange(request, name)])),
     ...Object.fromEntries(['subject', 'text', 'html', 'send_at'].map((name) => [name, textChange(request, name)])),
     add_attachments: orUndefined(added),
     remove_attachments: optionalList(request, 'remove_attachments'),
   })
   return toDraft(request, await request.call(updateDraft, { params: pathOf(request), body }))
+}
+
+/** Sends the draft, with the labels of the request in addition. A draft that was changed in between is not sent. */
+async function send(request: AgentMailRequest) {
+  const params = pathOf(request)
+  const change = await labelChange(request, ownLabelsIn(request, 'add_labels'), ownLabelsIn(request, 'remove_labels'))
+  const labelled = change && (await request.call(updateDraft, { params, body: change }))
+  return toSent(await request.call(sendDraft, { params, body: present({ version: labelled?.version }) }))
 }
 
 export const draftRoutes: AgentMailRoute[] = [
@@ -187,6 +204,6 @@ export const draftRoutes: AgentMailRoute[] = [
   {
     method: 'POST',
     path: '/inboxes/:inbox_id/drafts/:draft_id/send',
-    run: (request) => sendLabelled(request, () => request.call(sendDraft, { params: pathOf(request), body: {} }), 'add_labels'),
+    run: send,
   },
 ]

@@ -36,7 +36,7 @@ const usualTypes: EventType[] = Object.entries(eventTypes).flatMap(([name, own])
 /** Our types for these types of AgentMail. Types that never happen here are left out if others remain. */
 export function ownTypesOf(names: string[] | undefined): EventType[] {
   if (names === undefined || names.length === 0) return usualTypes
-  const unknown = names.find((name) => eventTypes[name] === undefined && !otherTypes.includes(name))
+  const unknown = names.find((name) => !Object.hasOwn(eventTypes, name) && !otherTypes.includes(name))
   if (unknown !== undefined) throw wrongValue(`\`event_types\` has an unknown type: ${unknown.slice(0, 50)}`)
   const types = names.flatMap((name) => eventTypes[name] ?? [])
   if (types.length === 0) throw notOffered(`A subscription to ${names.join(', ')}`)

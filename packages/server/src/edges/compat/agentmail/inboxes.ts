@@ -19,6 +19,7 @@ import {
   AgentMailFailure,
   type AgentMailRequest,
   type AgentMailRoute,
+  byId,
   listOf,
   optionalText,
   pageLimitMax,
@@ -27,6 +28,7 @@ import {
   podId,
   present,
   queryValue,
+  readList,
   wrongValue,
 } from './route.ts'
 
@@ -148,9 +150,9 @@ export const inboxRoutes: AgentMailRoute[] = [
     path: '/inboxes',
     isInPod: true,
     async run(request) {
-      const page = pageOf(request)
-      const { data, next_cursor } = await request.call(listIdentities, { query: page })
-      return listOf('inboxes', data.map(toInbox), page.limit, next_cursor)
+      const read = (query: { limit: number; cursor?: string }) => request.call(listIdentities, { query })
+      const { data, limit, next } = await readList(request, { kind: 'identity', positionOf: byId, read })
+      return listOf('inboxes', data.map(toInbox), limit, next)
     },
   },
   { method: 'POST', path: '/inboxes', isInPod: true, run: create },

@@ -12,15 +12,16 @@ import {
   AgentMailFailure,
   type AgentMailRequest,
   type AgentMailRoute,
+  byId,
   listOf,
   notOffered,
   notThere,
   optionalText,
   pageLimitMax,
-  pageOf,
   parameter,
   podId,
   present,
+  readList,
   requiredText,
   wrongValue,
 } from './route.ts'
@@ -35,7 +36,7 @@ const directions = { send: 'outbound', receive: 'inbound' } as const
 async function listIn(request: AgentMailRequest): Promise<List> {
   const [direction, action] = [parameter(request, 'direction'), parameter(request, 'type')]
   if (direction === 'reply') throw notOffered('A list for replies')
-  if (!(direction in directions) || (action !== 'allow' && action !== 'block'))
+  if (!Object.hasOwn(directions, direction) || (action !== 'allow' && action !== 'block'))
     throw wrongValue('The direction is `send`, `receive` or `reply`, and the type is `allow` or `block`.')
   const isOfAccount = request.params.inbox_id === undefined
   const [mailbox, { organization_id }] = await Promise.all([isOfAccount ? undefined : mailboxOf(request), request.call(getCaller)])
@@ -124,12 +125,19 @@ export const listRoutes: AgentMailRoute[] = ['', '/inboxes/:inbox_id'].flatMap((
       path,
       isInPod,
       async run(request) {
-        const [page, list] = [pageOf(request), await listIn(request)]
-        const { rules, next } = await readRules(request, list, page.limit, page)
+        const list = await listIn(request)
+        const { data, limit, next } = await readList(request, {
+          kind: 'mailRule',
+          positionOf: byId,
+          async read(page) {
+            const { rules, next } = await readRules(request, list, page.limit, page)
+            return { data: rules, next_cursor: next }
+          },
+        })
         return listOf(
           'entries',
-          rules.map((rule) => toEntry(rule, list)),
-          page.limit,
+          data.map((rule) => toEntry(rule, list)),
+          limit,
           next,
         )
       },

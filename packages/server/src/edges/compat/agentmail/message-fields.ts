@@ -1,11 +1,10 @@
 // Messages, their labels and their attachments as AgentMail shows and takes them.
 import type { Attachment } from '@callsign/contract/attachments'
-import { updateMessages } from '@callsign/contract/batches'
 import type { Message, MessageItem } from '@callsign/contract/message-views'
 import type { BodyOf } from '@callsign/contract/operation'
 import type { sendMessage } from '@callsign/contract/outbound-mail'
 import type { Static } from 'typebox'
-import { type AgentMailRequest, notOffered, optionalList, optionalText, present, wrongValue } from './route.ts'
+import { type AgentMailRequest, notOffered, notThere, optionalList, optionalText, present, wrongValue } from './route.ts'
 
 type Item = Static<typeof MessageItem>
 export type File = Static<typeof Attachment>
@@ -13,6 +12,9 @@ export type AttachmentInput = NonNullable<BodyOf<typeof sendMessage>['attachment
 
 /** Labels for states that only the server sets. */
 const systemLabels = ['received', 'sent', 'delivered', 'bounced', 'complained', 'delayed', 'rejected', 'opened']
+
+/** Labels for states that clients set. */
+const stateLabels = ['read', 'unread', 'starred', 'spam', 'trash', 'blocked', 'unauthenticated']
 
 const deliveryLabels: Partial<Record<Item['status'], string>> = { delivered: 'delivered', bounced: 'bounced', failed: 'rejected' }
 
@@ -128,7 +130,10 @@ export const toAttachment = ({ id, filename, size_bytes, content_type, content_i
 })
 
 /** An attachment with the link that downloads it. */
-export const toDownload = (file: File) => ({ ...toAttachment(file), ...downloadOf(file.url ?? '') })
+export function toDownload(file: File) {
+  if (file.url === null) throw notThere('Attachment')
+  return { ...toAttachment(file), ...downloadOf(file.url) }
+}
 
 /** A signed link and its end, which is its parameter `expires` in seconds. */
 export const downloadOf = (url: string) => ({
@@ -156,23 +161,26 @@ export function attachmentInputs(
   })
 }
 
-type Sent = { id: string; thread_id: string }
-
-/** Sends, and then labels the message. */
-export async function sendLabelled(request: AgentMailRequest, send: () => Promise<Sent>, field: 'labels' | 'add_labels' = 'labels') {
+/** The labels of a field of the request, in lower case, for a message that is not sent yet. */
+export function ownLabelsIn(request: AgentMailRequest, field: string): string[] {
   const labels = [...new Set(optionalList(request, field)?.map((label) => label.toLowerCase()))]
   checkOwnLabels(labels)
-  const { id, thread_id } = await send()
-  if (labels.length > 0) await request.call(updateMessages, { body: { ids: [id], add_labels: labels } })
-  return { message_id: id, thread_id }
+  const state = labels.find((label) => stateLabels.includes(label))
+  if (state !== undefined) throw wrongValue(`\`${state}\` is a state of a message. Set it when the message is sent.`)
+  return labels
 }
+
+/** A sent message in the answer. */
+export const toSent = ({ id, thread_id }: { id: string; thread_id: string }) => ({ message_id: id, thread_id })
 
 /** The fields that new messages, replies and forwards have in common. */
 export function contentOf(request: AgentMailRequest) {
   if (request.body.track_opens === true) throw notOffered('`track_opens`')
   const { headers } = request.body
   const attachments = attachmentInputs(request.body.attachments)
+  const labels = ownLabelsIn(request, 'labels')
   return {
+    ...(labels.length > 0 && { labels }),
     ...present({ text: optionalText(request, 'text'), html: optionalText(request, 'html') }),
     ...(typeof headers === 'object' && headers !== null && { headers: headers as Record<string, string> }),
     ...(attachments.length > 0 && { attachments }),

@@ -89,8 +89,8 @@ export async function listMerged(
   email_address: string,
   { query, sources, keep }: MessageFilter,
   page: { limit: number; cursor?: string },
-): Promise<{ items: Item[]; next: string | null }> {
-  const items: Item[] = []
+): Promise<{ data: Item[]; next_cursor: string | null }> {
+  const data: Item[] = []
   let { cursor } = page
   for (let round = 0; round < roundsMax; round++) {
     const limit = round === 0 ? page.limit : pageLimitMax
@@ -100,20 +100,20 @@ export async function listMerged(
       ),
     )
     // Beyond the last message of a source that has more, further messages of this source may be missing.
-    const bound = pages.reduce((last, { data, has_more }) => (has_more ? max(last, data.at(-1)?.id ?? '') : last), '')
+    const bound = pages.reduce((last, own) => (own.has_more ? max(last, own.data.at(-1)?.id ?? '') : last), '')
     const known = pages
-      .flatMap(({ data }) => data)
+      .flatMap((own) => own.data)
       .filter(({ id }) => id >= bound)
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
     const hasMore = pages.some(({ has_more }) => has_more)
     for (const [place, item] of known.entries()) {
       cursor = item.id
-      if (keep(item)) items.push(item)
-      if (items.length === page.limit) return { items, next: hasMore || place + 1 < known.length ? cursor : null }
+      if (keep(item)) data.push(item)
+      if (data.length === page.limit) return { data, next_cursor: hasMore || place + 1 < known.length ? cursor : null }
     }
-    if (!hasMore) return { items, next: null }
+    if (!hasMore) return { data, next_cursor: null }
   }
-  return { items, next: cursor ?? null }
+  return { data, next_cursor: cursor ?? null }
 }
 
 const max = (a: string, b: string): string => (a > b ? a : b)

@@ -14,15 +14,16 @@ import {
   type LabelChange,
   labelChangeOf,
   labelsOf,
-  sendLabelled,
   toDownload,
   toItem,
   toMessage,
+  toSent,
 } from './message-fields.ts'
 import { listMerged, messageFilterOf } from './message-lists.ts'
 import {
   type AgentMailRequest,
   type AgentMailRoute,
+  byId,
   listOf,
   notThere,
   optionalList,
@@ -31,6 +32,7 @@ import {
   parameter,
   present,
   queryValue,
+  readList,
   wrongValue,
 } from './route.ts'
 
@@ -92,9 +94,9 @@ const recipientsOf = (request: AgentMailRequest) =>
     reply_to: optionalList(request, 'reply_to'),
   })
 
-const reply = (request: AgentMailRequest, isToAll: boolean) =>
-  sendLabelled(request, () =>
-    request.call(replyToMessage, {
+const reply = async (request: AgentMailRequest, isToAll: boolean) =>
+  toSent(
+    await request.call(replyToMessage, {
       params: pathOf(request),
       body: {
         ...contentOf(request),
@@ -110,9 +112,9 @@ const sendingRoutes: AgentMailRoute[] = [
     method: 'POST',
     path: '/inboxes/:inbox_id/messages/send',
     bodyBytesMax: attachmentBodyBytesMax,
-    run: (request) =>
-      sendLabelled(request, () =>
-        request.call(sendMessage, {
+    run: async (request) =>
+      toSent(
+        await request.call(sendMessage, {
           params: { email_address: parameter(request, 'inbox_id') },
           body: {
             ...contentOf(request),
@@ -129,9 +131,9 @@ const sendingRoutes: AgentMailRoute[] = [
     method: 'POST',
     path: `${messagePath}/forward`,
     bodyBytesMax: attachmentBodyBytesMax,
-    run: (request) =>
-      sendLabelled(request, () =>
-        request.call(forwardMessage, {
+    run: async (request) =>
+      toSent(
+        await request.call(forwardMessage, {
           params: pathOf(request),
           body: {
             ...contentOf(request),
@@ -180,12 +182,16 @@ export const messageRoutes: AgentMailRoute[] = [
     path: '/inboxes/:inbox_id/messages',
     async run(request) {
       const { email_address } = await mailboxOf(request)
-      const page = pageOf(request)
-      const { items, next } = await listMerged(request.call, email_address, messageFilterOf(request), page)
+      const filter = messageFilterOf(request)
+      const { data, limit, next } = await readList(request, {
+        kind: 'message',
+        positionOf: byId,
+        read: (page) => listMerged(request.call, email_address, filter, page),
+      })
       return listOf(
         'messages',
-        items.map((item) => toItem(item, email_address)),
-        page.limit,
+        data.map((item) => toItem(item, email_address)),
+        limit,
         next,
       )
     },

@@ -13,6 +13,7 @@ import { messageRoutes } from './messages.ts'
 import { metricRoutes } from './metrics.ts'
 import { AgentMailFailure, type AgentMailRoute, notThere, podId, TextAnswer, wrongValue } from './route.ts'
 import { threadRoutes } from './threads.ts'
+import { usageRoutes } from './usage.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 const basePath = '/compat/agentmail/v0'
@@ -28,6 +29,7 @@ const ownRoutes: readonly AgentMailRoute[] = [
   ...listRoutes,
   ...webhookRoutes,
   ...metricRoutes,
+  ...usageRoutes,
   ...domainRoutes,
   ...keyRoutes,
   ...accountRoutes,

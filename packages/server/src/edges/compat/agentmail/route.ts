@@ -1,5 +1,7 @@
 // One row of the routes of AgentMail's API, and the values of its requests.
+import { isId } from '@callsign/contract/ids'
 import type { ApiCall } from '../../../core/api-call.ts'
+import { type DownwardList, readUpwards } from '../../../core/upward-page.ts'
 
 export type AgentMailRequest = {
   params: Record<string, string>
@@ -86,15 +88,34 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Limit and token of a list, as our lists take them. Newest first is the only order. */
-export function pageOf(request: AgentMailRequest, limitDefault = 20): { limit: number; cursor?: string } {
-  if (isSet(request, 'ascending')) throw notOffered('`ascending`: a list with the oldest item first')
+type PageRequest = { limit: number; cursor?: string }
+
+/** Limit and token of a list, as our lists take them. */
+export function pageOf(request: AgentMailRequest, limitDefault = 20): PageRequest {
   const text = queryValue(request, 'limit')
   const limit = text === undefined ? limitDefault : Number(text)
   if (!Number.isInteger(limit) || limit < 1) throw wrongValue('`limit` must be a whole number from 1.')
   const cursor = queryValue(request, 'page_token')
   return { limit: Math.min(limit, pageLimitMax), ...(cursor !== undefined && { cursor }) }
 }
+
+export type AgentMailPage<T> = { data: T[]; limit: number; next: string | null }
+
+/** A page of a list that is newest first, in the order of the request. */
+export async function readList<T>(request: AgentMailRequest, list: DownwardList<T>): Promise<AgentMailPage<T>> {
+  const page = pageOf(request)
+  if (!isSet(request, 'ascending')) {
+    const { data, next_cursor } = await list.read(page)
+    return { data, limit: page.limit, next: next_cursor }
+  }
+  if (page.cursor !== undefined && !isId(list.kind, page.cursor)) throw wrongValue('`page_token` must be the token of the previous page.')
+  const { data, has_more } = await readUpwards(list, { above: page.cursor ?? null, limit: page.limit })
+  const last = data.at(-1)
+  return { data, limit: page.limit, next: has_more && last !== undefined ? list.positionOf(last) : null }
+}
+
+/** The position of an item in most lists. */
+export const byId = ({ id }: { id: string }): string => id
 
 /** Our lists have at most 100 items per page. */
 export const pageLimitMax = 100

@@ -18,6 +18,7 @@ import {
   present,
   queryList,
   queryValue,
+  readList,
   wrongValue,
 } from './route.ts'
 import { threadLabelsOf, toThreadItem } from './thread-fields.ts'
@@ -27,11 +28,13 @@ type Whole = ReplyOf<typeof getThreadById>
 type Query = Partial<NonNullable<QueryOf<typeof listThreads>>>
 type ThreadPage = ReplyOf<typeof listThreads>
 
+type ThreadFilter = { sources: Query[]; keep: (thread: Listed) => boolean }
+
 /** Pages that one request reads while few threads pass the filter. */
 const roundsMax = 10
 
 /** The filters of a list, as our lists take them, and the conditions that they do not have. */
-function filterOf(request: AgentMailRequest): { sources: Query[]; keep: (thread: Listed) => boolean } {
+function filterOf(request: AgentMailRequest): ThreadFilter {
   const labels = queryList(request, 'labels').map((label) => label.toLowerCase())
   const parts = {
     senders: queryList(request, 'senders'),
@@ -70,8 +73,16 @@ const fetchPage = (request: AgentMailRequest, query: Query): Promise<ThreadPage>
     : request.call(listThreads, { params: { email_address: parameter(request, 'inbox_id') }, query })
 
 async function list(request: AgentMailRequest) {
-  const page = pageOf(request)
-  const { sources, keep } = filterOf(request)
+  const filter = filterOf(request)
+  const { data, limit, next } = await readList(request, {
+    kind: 'message',
+    positionOf: ({ last_message_id }: Listed) => last_message_id,
+    read: (page) => listMerged(request, filter, page),
+  })
+  return listOf('threads', await shown(request, data), limit, next)
+}
+
+async function listMerged(request: AgentMailRequest, { sources, keep }: ThreadFilter, page: { limit: number; cursor?: string }) {
   // Positions of threads are the ids of their latest messages, by which every list is in order.
   const threads: Listed[] = []
   let [cursor, next]: [string | undefined, string | null] = [page.cursor, null]
@@ -88,7 +99,7 @@ async function list(request: AgentMailRequest) {
     if (threads.length === page.limit || next === null) break
     cursor = next
   }
-  return listOf('threads', await shown(request, threads), page.limit, next)
+  return { data: threads, next_cursor: next }
 }
 
 async function shown(request: AgentMailRequest, threads: Listed[]) {

@@ -9,16 +9,17 @@ import { handleOf, handlesOf, inboxIdsOf } from './inboxes.ts'
 import {
   type AgentMailRequest,
   type AgentMailRoute,
+  byId,
   listOf,
   notOffered,
   notThere,
   optionalList,
   optionalText,
   pageLimitMax,
-  pageOf,
   parameter,
   podId,
   present,
+  readList,
   requiredText,
   wrongValue,
 } from './route.ts'
@@ -73,7 +74,13 @@ const isIn = ({ agent_handles }: OwnWebhook, handle: string | null): boolean =>
   handle === null || (agent_handles.length === 1 && agent_handles[0] === handle)
 
 async function list(request: AgentMailRequest) {
-  const [page, handle] = [pageOf(request), await ownHandle(request)]
+  const handle = await ownHandle(request)
+  const read = (page: { limit: number; cursor?: string }) => listFiltered(request, handle, page)
+  const { data, limit, next } = await readList(request, { kind: 'webhook', positionOf: byId, read })
+  return listOf('webhooks', await Promise.all(data.map((webhook) => shown(request.call, webhook))), limit, next)
+}
+
+async function listFiltered(request: AgentMailRequest, handle: string | null, page: { limit: number; cursor?: string }) {
   const webhooks: OwnWebhook[] = []
   let cursor: string | null | undefined = page.cursor
   for (let read = 0; read < pagesMax && cursor !== null && webhooks.length < page.limit; read++) {
@@ -84,7 +91,7 @@ async function list(request: AgentMailRequest) {
     webhooks.push(...kept)
     cursor = kept.length < wanted.length ? (kept.at(-1)?.id ?? null) : found.next_cursor
   }
-  return listOf('webhooks', await Promise.all(webhooks.map((webhook) => shown(request.call, webhook))), page.limit, cursor ?? null)
+  return { data: webhooks, next_cursor: cursor ?? null }
 }
 
 async function create(request: AgentMailRequest) {

@@ -6,7 +6,7 @@ import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { htmlToText } from '@callsign/mail/html/text'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
-import { readTags, toTags } from '../../../core/metadata.ts'
+import { readLabels, readTags, toTags } from '../../../core/metadata.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
 import { asList, checkHeaders, checkSubject, type Inspected, readAddress, readAddresses } from '../outbound/model.ts'
 import { type ApprovalColumns, toApproval } from './approval.ts'
@@ -45,6 +45,8 @@ export type DraftRow = {
   is_written_by_agent: boolean
   change_id: string
   client_id: string | null
+  is_automatic: boolean
+  labels: string[]
   /** Each `name:value`. Null for none. */
   tags: string[] | null
   metadata: Metadata | null
@@ -65,6 +67,8 @@ export type DraftBody = {
   html?: string | null
   body_html?: string | null
   headers?: Record<string, string> | null
+  automatic?: boolean
+  labels?: string[]
   tags?: Tag[]
   send_at?: string | null
 }
@@ -82,6 +86,8 @@ export type DraftFields = Partial<
     | 'html'
     | 'headers'
     | 'from_entry'
+    | 'is_automatic'
+    | 'labels'
     | 'tags'
     | 'send_at'
   >
@@ -110,6 +116,8 @@ export function readFields(body: DraftBody, nowMs: number): DraftFields {
   }
   if (body.from !== undefined) fields.from_entry = body.from?.trim() ?? null
   if (body.headers !== undefined) fields.headers = checkHeaders(body.headers ?? {})
+  if (body.automatic !== undefined) fields.is_automatic = body.automatic
+  if (body.labels !== undefined) fields.labels = readLabels(body.labels)
   if (body.tags !== undefined) fields.tags = readTags(body.tags)
   if (body.send_at !== undefined) fields.send_at = body.send_at === null ? null : readSendAt(body.send_at, nowMs)
   return fields
@@ -186,6 +194,8 @@ export function toDraft(row: DraftRow, attachments: Static<typeof Attachment>[])
     has_attachments: row.attachment_count > 0,
     attachments,
     headers: row.headers,
+    automatic: row.is_automatic,
+    labels: row.labels,
     tags: toTags(row.tags),
     metadata: row.metadata ?? {},
     send_at: row.send_at?.toISOString() ?? null,

@@ -59,6 +59,8 @@ export function newDraft({ owner, author, ownAddresses, body, fields, message, i
     is_written_by_agent: isByAgent,
     change_id: newId('draft'),
     client_id: body.client_id ?? null,
+    is_automatic: fields.is_automatic ?? false,
+    labels: fields.labels ?? [],
     tags: fields.tags ?? null,
     metadata: readMetadata(body.metadata),
     created_at: at,

@@ -16,6 +16,8 @@ const changeable = [
     'html',
     'headers',
     'from_entry',
+    'is_automatic',
+    'labels',
     'tags',
     'metadata',
   ] as const),

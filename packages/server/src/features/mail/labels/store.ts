@@ -1,4 +1,4 @@
-// The SQL of labels of mailboxes, and of their names on messages and threads.
+// The SQL of labels of mailboxes, and of their names on messages, drafts and threads.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 
@@ -50,7 +50,7 @@ export async function deleteLabel(tx: Tx, id: string): Promise<void> {
   await tx.query({ text: 'DELETE FROM labels WHERE id = $1', values: [id] })
 }
 
-/** Gives another name to a label of the threads and messages of a mailbox, or removes it with null. */
+/** Gives another name to a label of the threads, messages and drafts of a mailbox, or removes it with null. */
 export async function renameOnMail(tx: Tx, mailboxId: string, name: string, to: string | null): Promise<void> {
   await tx.query({
     text: `WITH gone AS (DELETE FROM thread_marks WHERE mailbox_id = $1 AND kind = 'label' AND mark = $2
@@ -63,6 +63,10 @@ export async function renameOnMail(tx: Tx, mailboxId: string, name: string, to: 
     // The last condition is the predicate of the index of labels.
     text: `UPDATE messages m SET labels = ARRAY(SELECT DISTINCT label FROM unnest(array_replace(m.labels, $2, $3)) label WHERE label IS NOT NULL ORDER BY label)
       WHERE m.mailbox_id = $1 AND m.labels @> ARRAY[$2]::text[] AND (m.labels <> '{}' OR m.tags IS NOT NULL OR m.metadata IS NOT NULL)`,
+    values: [mailboxId, name, to],
+  })
+  await tx.query({
+    text: 'UPDATE drafts SET labels = array_remove(array_replace(array_remove(labels, $3), $2, $3), NULL) WHERE mailbox_id = $1 AND $2 = ANY(labels)',
     values: [mailboxId, name, to],
   })
 }

@@ -1,6 +1,6 @@
 // Changes of the flags, labels, tags and metadata of messages, of one or many.
 import type { MessageFlags, updateMessage } from '@callsign/contract/messages'
-import { labelsMax } from '@callsign/contract/messages'
+import { labelsMax } from '@callsign/contract/metadata'
 import type { BodyOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
 import { now } from '../../../core/clock.ts'

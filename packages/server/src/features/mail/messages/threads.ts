@@ -1,5 +1,6 @@
 // Operations on threads, in one mailbox and across the organization, and the trash.
-import { labelsMax, type trashMessage } from '@callsign/contract/messages'
+import type { trashMessage } from '@callsign/contract/messages'
+import { labelsMax } from '@callsign/contract/metadata'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/threads'
 import type { Static } from 'typebox'

@@ -48,7 +48,7 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, f
     authentication: null,
     envelope_from: outgoing.autoSubmitted === 'auto-replied' ? '' : outgoing.from.address,
     envelope_to: null,
-    labels: [],
+    labels: outgoing.labels,
     tags: outgoing.tags,
     metadata: outgoing.metadata,
     is_read: true,

@@ -32,6 +32,7 @@ export type OutgoingMessage = {
   text: string
   html: string
   headers: Record<string, string>
+  labels: string[]
   /** Each `name:value`. Null for none. */
   tags: string[] | null
   metadata: Metadata | null

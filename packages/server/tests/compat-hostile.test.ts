@@ -1,0 +1,200 @@
+// Hostile requests to every route of the APIs of Resend and AgentMail. Each answer is an error in the shape of its API, and shows nothing of others.
+import { Agent, fetch } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { agentMailRoutes } from '../src/edges/compat/agentmail/mount.ts'
+import { resendPath, resendRoutes } from '../src/edges/compat/resend/mount.ts'
+import { type Harness, type Json, startHarness } from './harness/start.ts'
+
+type Route = { method: string; path: string }
+type Reply = { status: number; text: string; body: Json }
+
+const routes: Route[] = [
+  ...resendRoutes.map(({ method, path }) => ({ method, path: `${resendPath}${path}` })),
+  ...agentMailRoutes.filter(({ path }) => !path.includes('/pods/:pod_id/')),
+]
+const canary = 'canary-of-another-organization'
+
+/** Fields of requests of both APIs. */
+const fieldNames = [
+  ...['to', 'cc', 'bcc', 'from', 'subject', 'text', 'html', 'reply_to', 'headers', 'attachments', 'tags', 'labels', 'metadata'],
+  ...['scheduled_at', 'send_at', 'client_id', 'name', 'alias', 'variables', 'template', 'events', 'endpoint', 'url', 'status', 'domain'],
+  ...['event_types', 'inbox_ids', 'entry', 'reason', 'add_labels', 'remove_labels', 'message_ids', 'username', 'display_name', 'email'],
+  ...['permission', 'permissions', 'instructions', 'tone', 'actions', 'folder', 'color', 'expires_in', 'in_reply_to', 'forward_of'],
+  ...['add_attachments', 'remove_attachments', 'emails', 'ids', 'reply_all', 'pod_ids', 'enabled', 'unread', 'assigned', 'address'],
+]
+const everyField = (value: unknown): string => JSON.stringify(Object.fromEntries(fieldNames.map((name) => [name, value])))
+
+const bodies: Record<string, string> = {
+  number: '42',
+  text: '"x"',
+  null: 'null',
+  list: '[1, null, [], {}]',
+  broken: '{"to": ',
+  numbers: everyField(42),
+  objects: everyField({ constructor: {}, toString: null }),
+  nulls: everyField([null]),
+  'own names of objects': everyField(['constructor', '__proto__']),
+  'control characters': everyField('a\u0000\u0007\r\nBcc: eve@example.org\u202e'),
+  'long texts': everyField('a'.repeat(8000)),
+  deep: `{"to":${'['.repeat(5000)}${']'.repeat(5000)}}`,
+}
+/** Values of path parameters, as they stand in the address. */
+const pathValues = [
+  'unknown',
+  'msg_01h455vb4pex5vsknk084sn02q',
+  '%00',
+  '%0d%0aX-Injected:1',
+  '..%2f..%2forganization',
+  'constructor',
+  'a'.repeat(3000),
+]
+const queries = [
+  'limit=-1',
+  'limit=x&page_token=x&after=x',
+  'limit=1&limit=2&after=a&after=b&labels=a&labels=b&q=a&q=b&folder=a&folder=b',
+  'before=x&ascending=true',
+  'page_token=%00&before=%00',
+  'start=%2B275760-09-12&end=%2B275760-09-13&start_date=x&end_date=x&period=86400',
+  'labels=%5B1%5D&event_types=constructor&usage_types=__proto__&q=%00',
+]
+
+let harness: Harness
+let foreign: Record<string, string>
+const connections = new Agent()
+
+beforeAll(async () => {
+  harness = await startHarness()
+  await harness.createAgent('sales')
+  const { key } = harness.otherOrganization
+  const make = (path: string, body: object) => harness.expectApi(201, 'POST', path, { key, body })
+  const { mailbox_address: address } = await harness.createAgent('victim', { display_name: canary }, key)
+  const sent = await make('/mail/send', { agent: 'victim', to: ['a@example.com'], subject: canary, text: canary })
+  const draft = await make('/mailboxes/victim/drafts', { subject: canary, text: canary })
+  const label = await make('/mailboxes/victim/labels', { name: canary })
+  const webhook = await make('/webhooks', { url: `https://example.com/${canary}`, events: ['email.sent'] })
+  const domain = await make('/domains', { domain: `${canary}.example.com` })
+  const suppression = await make('/suppressions', { email_address: `${canary}@example.com` })
+  const template = await make('/templates', { name: canary, subject: canary, text: canary })
+  const { id: keyId } = await make('/keys', { name: canary, type: 'organization' })
+  foreign = { address, message: sent.id, thread: sent.thread_id, draft: draft.id, label: label.id, webhook: webhook.id }
+  foreign = { ...foreign, domain: domain.data.id, suppression: suppression.id, template: template.id, key: keyId }
+})
+afterAll(async () => {
+  await connections.close()
+  await harness?.stop()
+})
+
+async function ask({ method, path }: Route, body?: string): Promise<Reply> {
+  const response = await fetch(`${harness.baseUrl}${path}`, {
+    method,
+    dispatcher: connections,
+    headers: { authorization: `Bearer ${harness.organizationKey}`, 'content-type': 'application/json' },
+    ...(method !== 'GET' && body !== undefined && { body }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('application/json')
+  return { status: response.status, text, body: isJson && text !== '' ? JSON.parse(text) : null }
+}
+
+const withParameters = ({ method, path }: Route, parameterOf: (name: string) => string): Route => ({
+  method,
+  path: path.replace(/:(\w+)/g, (_, name: string) => parameterOf(name)),
+})
+
+/** The server refuses such an address before it looks at the API, in its own shape. */
+const isRefusedAddress = (path: string): boolean => path.includes('%00') || path.length > 8192
+
+/** Throws for an answer that is neither a success nor an error of the API. */
+function checkShape(route: Route, label: string, { status, text, body }: Reply): void {
+  const about = `${route.method} ${route.path.slice(0, 120)} with ${label}: ${status} ${text.slice(0, 300)}`
+  if (status < 300) return
+  expect((status >= 400 && status < 500) || status === 501, about).toBe(true)
+  if (isRefusedAddress(route.path)) {
+    expect(body.error, about).toMatchObject({ code: expect.any(String), message: expect.any(String) })
+    return
+  }
+  expect(body, about).toMatchObject({ name: expect.any(String), message: expect.stringMatching(/\S/) })
+  if (route.path.startsWith(resendPath)) expect(body.statusCode, about).toBe(status)
+  else expect(body.code, about).toEqual(expect.any(String))
+  expect(text.length, about).toBeLessThan(20_000)
+}
+
+describe('answers in the shape of the API', () => {
+  test.each(Object.keys(bodies))('to a body: %s', async (label) => {
+    for (const route of routes.filter(({ method }) => method !== 'GET')) {
+      const asked = withParameters(route, (name) => (name.includes('inbox') ? 'sales@agents.localhost' : 'unknown'))
+      checkShape(asked, label, await ask(asked, bodies[label]))
+    }
+  })
+
+  test.each(pathValues.map((value): [string, string] => [value.slice(0, 30), value]))('to the id %s', async (_, value) => {
+    for (const route of routes.filter(({ path }) => path.includes(':'))) {
+      const asked = withParameters(route, () => value)
+      const reply = await ask(asked, '{"text":"x","to":["a@example.com"]}')
+      checkShape(asked, 'this id', reply)
+      if (route.method === 'DELETE') expect(reply.status).toBeGreaterThanOrEqual(400)
+    }
+  })
+
+  test.each(queries)('to the query %s', async (query) => {
+    for (const route of routes.filter(({ method }) => method === 'GET')) {
+      const { method, path } = withParameters(route, (name) => (name.includes('inbox') ? 'sales@agents.localhost' : 'unknown'))
+      const asked = { method, path: `${path}?${query}` }
+      checkShape(asked, query, await ask(asked))
+    }
+  })
+
+  test('to a body above its limit, and to a path that cannot be decoded', async () => {
+    const huge = JSON.stringify({ name: 'x'.repeat(2 * 1024 * 1024) })
+    for (const path of [`${resendPath}/templates`, '/compat/agentmail/v0/inboxes']) {
+      const route = { method: 'POST', path }
+      const reply = await ask(route, huge)
+      checkShape(route, 'a huge body', reply)
+      expect(reply.status).toBe(413)
+    }
+    for (const path of [`${resendPath}/emails/%zz`, '/compat/agentmail/v0/inboxes/%zz'])
+      expect((await ask({ method: 'GET', path })).status).toBe(400)
+  })
+})
+
+test('an object of another organization does not exist', async () => {
+  const kinds: [RegExp, string][] = [
+    [/inbox/, 'address'],
+    [/message|\/emails/, 'message'],
+    [/thread/, 'thread'],
+    [/draft/, 'draft'],
+    [/label/, 'label'],
+    [/webhook/, 'webhook'],
+    [/domain/, 'domain'],
+    [/suppression/, 'suppression'],
+    [/template/, 'template'],
+    [/key/, 'key'],
+  ]
+  const body = JSON.stringify({
+    to: ['a@example.com'],
+    subject: 'x',
+    text: 'x',
+    name: 'x',
+    add_labels: ['x'],
+    entry: 'a.example',
+    folder: 'trash',
+  })
+  for (const route of routes.filter(({ path }) => path.includes(':'))) {
+    let before = ''
+    const asked = withParameters(route, (name) => {
+      before = name === 'id' ? route.path : name
+      return encodeURIComponent(foreign[kinds.find(([pattern]) => pattern.test(before))?.[1] ?? 'message'] as string)
+    })
+    const reply = await ask(asked, body)
+    checkShape(asked, 'ids of another organization', reply)
+    expect(reply.text, `${asked.method} ${asked.path}`).not.toContain(canary)
+    expect(reply.status, `${asked.method} ${asked.path}: ${reply.text.slice(0, 200)}`).toBeGreaterThanOrEqual(400)
+  }
+  const { key } = harness.otherOrganization
+  expect(await harness.expectApi(200, 'GET', `/mailboxes/victim/messages/${foreign.message}`, { key })).toMatchObject({
+    labels: [],
+    subject: canary,
+  })
+  for (const kind of ['webhooks', 'domains'] as const)
+    expect((await harness.expectApi(200, 'GET', `/${kind}`, { key })).data).toHaveLength(1)
+})
