@@ -8,6 +8,7 @@ import { verifyDatabase } from '../crash/database-verification.ts'
 import { createLedger, type Ledger, type Mailbox } from '../crash/ledger.ts'
 import { createRandom, type Random } from '../crash/random.ts'
 import { startRelaySink } from '../crash/relay-sink.ts'
+import { sessionOver } from '../crash/smtp-load.ts'
 import { type Verified, verify } from '../crash/verification.ts'
 import { makeMailboxes, startClients, summary, waitForProgress, waitUntilDelivered } from '../crash/world.ts'
 import { createInstallation } from './nodes.ts'
@@ -119,7 +120,7 @@ export async function runUnderLoad<F>(
 function checkReplies(ledger: Ledger, { mayBreak }: Allowed): void {
   if (mayBreak) return
   for (const [name, count] of ledger.replies) {
-    const isAllowed = !name.endsWith('unanswered') && (!name.startsWith('smtp') || ['smtp 250', 'smtp 451'].includes(name))
+    const isAllowed = !name.endsWith('unanswered') && (!name.startsWith('smtp') || ['smtp 250', 'smtp 451', sessionOver].includes(name))
     if (!isAllowed) ledger.report(`${count} clients got: ${name}`)
   }
 }

@@ -13,6 +13,8 @@ type Load = {
   isStopping: () => boolean
 }
 
+/** A connection may be used for half an hour, after which its next command is answered 421. */
+export const sessionOver = 'smtp 421 after half an hour'
 const retryMs = 50
 const pauseMsMax = 25
 /** A message that is not accepted by then will not be. */
@@ -42,7 +44,7 @@ async function deliver({ ledger }: Load, connection: ReturnType<typeof reconnect
         delivery.attempts++
         delivery.isAwaiting = true
       })
-      ledger.countReply(`smtp ${reply.code}`)
+      ledger.countReply(reply.text.includes('Session lasted too long') ? sessionOver : `smtp ${reply.code}`)
       if (reply.code === 250) {
         delivery.state = 'accepted'
         return
