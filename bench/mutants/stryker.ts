@@ -15,15 +15,15 @@ const killedShareMin = 0.9
 const mutantMsMax = 20_000
 
 /**
- * `uncovered` mutants are in code that no test runs, and count as survivors. `static` ones run on import only, `disabled` ones have a reason, and
- * `left` ones are not in the sample.
+ * `uncovered` mutants are in code that no test runs, and count as survivors. `static` ones run on import only, `disabled` ones have a reason,
+ * `left` ones are not in the sample, and `elsewhere` ones are in functions of a feature that only the tests of a whole server run.
  */
 type Planted = {
   id: string
   file: string
   line: number
   change: string
-  verdict: Exclude<Verdict, 'started' | 'suspect'> | 'disabled' | 'left'
+  verdict: Exclude<Verdict, 'started' | 'suspect'> | 'disabled' | 'left' | 'elsewhere'
 }
 
 /** Which mutants are planted (`sample` of them, or all) and which test files, by pattern, are left out. */
@@ -49,7 +49,7 @@ export async function runStryker(below: string, { sample, excluded }: StrykerOpt
   try {
     const mutants = sampleOf(await instrument(files, copy.folder), sample)
     const verdicts = await runAll(mutants, copy.folder, argumentsFor(files, excluded))
-    const results = mutants.map((mutant) => ({ ...mutant, verdict: verdicts.get(mutant.id) ?? mutant.verdict }))
+    const results = mutants.map((mutant) => judged({ ...mutant, verdict: verdicts.get(mutant.id) ?? mutant.verdict }))
     const report = join(tmpdir(), 'callsign-mutants.json')
     writeFileSync(report, JSON.stringify(results))
     console.log(`${summarize(results)}\nThe report is ${report}.`)
@@ -77,6 +77,9 @@ async function instrument(files: string[], folder: string): Promise<Planted[]> {
     return { id, file: fileName.slice(folder.length + 1), line: start.line + 1, change, verdict }
   })
 }
+
+const judged = (mutant: Planted): Planted =>
+  mutant.verdict === 'uncovered' && mutant.file.startsWith('packages/server/src/features/') ? { ...mutant, verdict: 'elsewhere' } : mutant
 
 const shorten = (code: string): string => code.replace(/\s+/g, ' ').slice(0, 120)
 
@@ -169,7 +172,9 @@ function figures(name: string, results: Planted[]): string {
   const planted = killed + countOf(results, 'survived') + countOf(results, 'uncovered')
   const left = countOf(results, 'left')
   const sample = left > 0 && planted > 0 ? `, ${left} left out of the sample: ${intervalOf(killed, planted)}` : ''
-  return `${name}: ${killed} of ${planted} killed (${percent(shareOf(results))} %), ${countOf(results, 'static')} static, ${countOf(results, 'disabled')} disabled${sample}`
+  const servers = countOf(results, 'elsewhere')
+  const elsewhere = servers > 0 ? `, ${servers} for tests of a whole server` : ''
+  return `${name}: ${killed} of ${planted} killed (${percent(shareOf(results))} %), ${countOf(results, 'static')} static, ${countOf(results, 'disabled')} disabled${elsewhere}${sample}`
 }
 
 function summarize(results: Planted[]): string {

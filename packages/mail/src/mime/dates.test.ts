@@ -45,6 +45,12 @@ test.each<[string, string | null]>([
   ['2026-01-02T03:04Zx', null],
   ['Fri, 02 Jan 2026 03:04:05 +0000 extra', '2026-01-02T03:04:05.000Z'],
   [' 2026-01-02T03:04Z ', '2026-01-02T03:04:00.000Z'],
+  ['32 Jan 2026 00:00', null],
+  ['1 Jan 2026 00:00:61', null],
+  ['1 Xyz 2026 00:00', null],
+  ['1 Jan 049 00:00', '1949-01-01T00:00:00.000Z'],
+  ['1 Jan 1900 00:00 +0100', null],
+  ['31 Dec 9998 23:59', '9998-12-31T23:59:00.000Z'],
 ])('%j is read %j', (value, time) => {
   expect(readDate(value)?.toISOString() ?? null).toBe(time)
 })

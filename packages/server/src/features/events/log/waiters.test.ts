@@ -103,3 +103,39 @@ test('a key waits at most a thousand times, and leaving twice frees one place', 
   expect(() => join()).toThrow()
   expect([waiters.watchers.count(), [...waiters.watchers.keyIds()]]).toEqual([1000, ['key_1']])
 })
+
+test('a read asks once for each organization of the waiters, and none is read after the last has left', async () => {
+  const asked: string[][] = []
+  const waiters = createWaiters(async (organizationIds) => {
+    asked.push(organizationIds)
+    return []
+  })
+  const joined = ['org_1', 'org_2', 'org_1'].map((organizationId, index) =>
+    waiters.join({ organizationId, identityId: `ident_${index}`, keyId: 'key_1', types: ['email.received'] }),
+  )
+  waiters.beginAt(0)
+  await waiters.watchers.look(1)
+  expect(asked).toEqual([['org_1', 'org_2']])
+  joined[0]?.leave()
+  expect(waiters.handedOut()).toBe(1)
+  for (const waiter of joined) waiter.leave()
+  expect(waiters.handedOut()).toBeNull()
+  waiters.beginAt(1)
+  expect(waiters.handedOut()).toBeNull()
+  await waiters.watchers.look(2)
+  expect(asked).toHaveLength(1)
+})
+
+test('all keys together may have 20,000 waits, and a refusal says when to retry', () => {
+  const { waiters, join } = waitersOver([])
+  for (let i = 0; i < 20_000; i++) join('ident_1', `key_${i % 40}`)
+  const refusal = (keyId: string) => {
+    try {
+      return join('ident_1', keyId)
+    } catch (error) {
+      return error
+    }
+  }
+  expect(refusal('key_new')).toMatchObject({ code: 'rate_limited', headers: { 'Retry-After': '5' } })
+  expect(waiters.watchers.count()).toBe(20_000)
+})

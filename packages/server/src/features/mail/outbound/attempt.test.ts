@@ -1,7 +1,7 @@
 // The change to a recipient after an attempt, and the time during which a message is tried.
 import { expect, test } from 'vitest'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
-import { type Attempt, changeOf, lifetimeMs, suppressionsOf } from './attempt.ts'
+import { type Attempt, changeOf, lifetimeMs, storedAnswer, suppressionsOf } from './attempt.ts'
 import type { DeliveryResult } from './provider.ts'
 
 const recipient: RecipientRow = {
@@ -64,4 +64,46 @@ test('an address is suppressed by a refusal that ends it, of an outside server, 
   expect(isSuppressed('retry', '530 5.1.1 user unknown', '5.1.1')).toBe(false)
   expect(isSuppressed('refused', '550 5.1.1 too many recipients', '5.1.1')).toBe(false)
   expect(isSuppressed('refused', '550 5.1.1 user unknown (in reply to MAIL FROM)', '5.1.1')).toBe(false)
+})
+
+test.each<[string, string | null, string | null]>([
+  ['250 2.0.0 Ok', null, '2.0.0'],
+  ['550-5.1.1 No such user', null, '5.1.1'],
+  ['451 4.7.1 greylisted', '4.3.0', '4.3.0'],
+  ['250 Ok 2.0.0', null, null],
+  ['x250 2.0.0 Ok', null, null],
+  ['350 2.0.0 Ok', null, null],
+  ['2x0 2.0.0 Ok', null, null],
+  ['250:2.0.0 Ok', null, null],
+  ['250 2.0.0000 Ok', null, null],
+])('the answer %j with the code %j has the enhanced code %j in the log', (answer, diagnosticCode, enhanced) => {
+  const change = changeOf(
+    { recipient, result: { ...deferred, answer, diagnosticCode } as DeliveryResult },
+    recipient,
+    acceptedAt,
+    delays,
+    after(1000),
+  )
+  expect(change).toMatchObject({ diagnosticCode, entry: { enhanced_status: enhanced, answer } })
+})
+
+test('a delivery has no code of an error, and its own code in the log', () => {
+  const at = after(1000)
+  const result = { kind: 'delivered', answer: '250 2.6.0 Queued', hop: { host: 'mx.x.test', tls: null } } as unknown as DeliveryResult
+  expect(changeOf({ recipient, result }, recipient, acceptedAt, delays, at)).toMatchObject({
+    ...{ attempts: 2, lastAnswer: result.answer, diagnosticCode: null, lastAttemptAt: at, nextAttemptAt: null },
+    entry: { result: 'taken', host: 'mx.x.test', tls: null, enhanced_status: '2.6.0' },
+  })
+})
+
+test('a held attempt does not count and is logged as held', () => {
+  const at = after(1000)
+  const change = changeOf({ recipient, result: deferred, heldMs: 60_000 }, recipient, acceptedAt, delays, at)
+  expect(change).toMatchObject({ attempts: 1, lastAttemptAt: null, nextAttemptAt: after(61_000), entry: { result: 'held' } })
+})
+
+test('a stored answer has no NUL, no half of a pair and a largest length', () => {
+  expect(storedAnswer('a\0b\ud800')).toBe('ab\ufffd')
+  const longest = storedAnswer('x'.repeat(100_000)).length
+  expect([longest < 100_000, storedAnswer('y'.repeat(longest)).length]).toEqual([true, longest])
 })
