@@ -15,8 +15,8 @@ const killedShareMin = 0.9
 const mutantMsMax = 20_000
 
 /**
- * `uncovered` mutants are in code that no test runs, and count as survivors. `static` ones run on import only, `disabled` ones have a reason,
- * `left` ones are not in the sample, and `elsewhere` ones are in functions of a feature that only the tests of a whole server run.
+ * `uncovered` mutants are in code that no test runs, and count as survivors. The following are not counted. `static` mutants run on import only.
+ * `disabled` ones have a reason, and `left` ones are not in the sample. Only the tests of a whole server run the functions of `elsewhere` ones.
  */
 type Planted = {
   id: string

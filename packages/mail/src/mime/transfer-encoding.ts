@@ -29,7 +29,8 @@ for (const [value, character] of [...'0123456789ABCDEF'].entries()) {
 
 /** Reads a Content-Transfer-Encoding value. `isKnown` is true for an encoding of RFC 2045. Quotes, comments and a stray semicolon are tolerated. */
 export function readTransferEncoding(value: string): { encoding: TransferEncoding; isKnown: boolean } {
-  const word = /[a-z0-9-]+/.exec(value.slice(0, 200).replace(/\([^)]*\)/g, '').toLowerCase())?.[0] ?? ''
+  const written = value.slice(0, 200).replace(/\([^)]*\)/g, '')
+  const word = /[a-z0-9-]+/.exec(written.toLowerCase())?.[0] ?? ''
   if (word === 'base64' || word === 'quoted-printable') return { encoding: word, isKnown: true }
   return { encoding: 'identity', isKnown: word === '' || word === '7bit' || word === '8bit' || word === 'binary' }
 }
