@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../mail/tests/harness/dns-server.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createDnsResolver } from '../src/edges/dns/resolver.ts'
+import { measureClock } from '../src/edges/dns/time-server.ts'
 import { checkCertificates } from '../src/host/doctor-certificates.ts'
 import { checkClock } from '../src/host/doctor-clock.ts'
 import { checkMail, type MailChecks } from '../src/host/doctor-mail.ts'
@@ -236,5 +237,7 @@ test('the clock is compared with an NTP server', async () => {
   expect(await checkClock(config)).toEqual([
     { state: 'note', text: expect.stringMatching(/does not answer .*CALLSIGN_DOCTOR_TIME_SERVER/) },
   ])
+  // A name without an address, which fails without a question to DNS.
+  await expect(measureClock('a..b', 123, 60_000)).rejects.toThrow('ENOTFOUND')
   expect(await checkClock(configOf({ CALLSIGN_DOCTOR_TIME_SERVER: 'off' }))).toEqual([])
 })

@@ -28,8 +28,9 @@ export function measureClock(host: string, port: number, timeoutMs: number): Pro
       const seconds = answer.readUInt32BE(40) + answer.readUInt32BE(44) / 2 ** 32
       stop(() => resolve(Math.round((askedMs + answeredMs) / 2 - (seconds - ntpEpochSeconds) * 1000)))
     })
-    // A connected socket gets answers from this server only, and learns of a closed port.
-    socket.connect(port, host, () => {
+    // A connected socket gets answers from this server only, and learns of a closed port. Node reports a failed lookup to this callback.
+    socket.connect(port, host, (error?: Error) => {
+      if (error) return stop(() => reject(error))
       askedMs = nowMs()
       socket.send(question)
     })
