@@ -70,7 +70,7 @@ test('a file of answers, another output, and the sentence for a wrong or missing
   expect(printed.join('\n')).toContain(`npx callsignd --config ${ours} dkim`)
   expect(await readFile(ours, 'utf8')).toContain('CALLSIGN_SMTP_PORT=2525\nCALLSIGN_SUBMISSION_PORT=587\nCALLSIGN_SUBMISSIONS_PORT=465\n')
   expect(await readFile(ours, 'utf8')).toContain(
-    'CALLSIGN_HTTPS_PORT=443\nCALLSIGN_ACME_DIRECTORY=letsencrypt\nCALLSIGN_ACME_EMAIL=ops@example.com\n',
+    'CALLSIGN_HTTPS_PORT=443\nCALLSIGN_HTTP_REDIRECT=on\nCALLSIGN_ACME_DIRECTORY=letsencrypt\nCALLSIGN_ACME_EMAIL=ops@example.com\n',
   )
   expect(loadConfig(ours, {}).smtpPort).toBe(2525)
 
@@ -87,6 +87,10 @@ test('a file of answers, another output, and the sentence for a wrong or missing
     [
       ['--domain', 'a.example', '--certificates', 'files', '--cert-file', '/nowhere'],
       '--cert-file must name a file that exists, not "/nowhere"',
+    ],
+    [
+      ['--domain', 'a.example', '--certificates', 'proxy', '--postmaster', 'Post Master'],
+      '--postmaster must be a handle of a-z, 0-9 and _',
     ],
     [['--colour'], "Unknown option '--colour'"],
   ] as const) {
@@ -117,6 +121,7 @@ test.skipIf(!hasScript)(
       await answer('[0.0.0.0]: ', '127.0.0.1')
       await answer('Port for HTTP [8080]: ', '')
       await answer('[25]: ', '2525')
+      await answer('[postmaster_agent]: ', 'ops')
       await answer('[off]: ', '')
       await answer('[./data]: ', '')
       await answer('callsign.env exists. Replace it? yes or no [no]: ', 'yes')
@@ -137,6 +142,7 @@ test.skipIf(!hasScript)(
         'CALLSIGN_HOST=127.0.0.1',
         'CALLSIGN_PORT=8080',
         'CALLSIGN_SMTP_PORT=2525',
+        'CALLSIGN_POSTMASTER=ops',
         'CALLSIGN_MAIL_TRANSPORT=simulator',
         '',
       ].join('\n'),

@@ -10,6 +10,9 @@ export type SettingsSource = { load: () => Config; loadKnown: () => { config: Co
 
 type Environment = Record<string, string | undefined>
 
+/** The data directory of the environment, or the default one. */
+export const readDataDir = (environment: Environment = process.env): string => environment.CALLSIGN_DATA_DIR || './data'
+
 /** The settings of the environment and of the file: `path`, or callsign.env in the working directory or the data directory. Throws BadSetting. */
 export function loadConfig(path: string | null, environment: Environment = process.env): Config {
   return readConfig(loadEnvironment(path, environment))
@@ -30,7 +33,7 @@ export function loadEnvironment(path: string | null, environment: Environment = 
 }
 
 function findFile(environment: Environment): string | null {
-  const folders = ['.', environment.CALLSIGN_DATA_DIR || './data']
+  const folders = ['.', readDataDir(environment)]
   return folders.map((folder) => join(folder, settingsFileName)).find((path) => existsSync(path)) ?? null
 }
 

@@ -1,7 +1,9 @@
 // The questions of `callsignd setup`, in their order, and the settings that the answers make.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readDataDir } from '../config/file.ts'
 import { domainName, integer, url } from '../config/values.ts'
+import { isHandleShaped } from '../features/account/identities/model.ts'
 
 export type Answers = Record<string, string>
 
@@ -32,6 +34,10 @@ const hasHttps = (answers: Answers) => hasFiles(answers) || hasAcme(answers)
 
 const emailAddress = (answer: string) => {
   if (!/^[^\s@<>]+@[^\s@<>]+$/.test(answer)) throw new Error('must be an email address')
+}
+
+const handle = (answer: string) => {
+  if (!isHandleShaped(answer)) throw new Error('must be a handle of a-z, 0-9 and _')
 }
 
 export const questions: Question[] = [
@@ -84,12 +90,18 @@ export const questions: Question[] = [
   { name: 'https-port', text: 'Port for HTTPS', fallback: () => '443', check: integer(1, 65535), isAsked: hasHttps },
   { name: 'smtp-port', text: 'Port for incoming mail', fallback: () => '25', check: integer(1, 65535) },
   {
+    name: 'postmaster',
+    text: 'Agent that reads mail for postmaster@ and abuse@, which you create later',
+    fallback: () => 'postmaster_agent',
+    check: handle,
+  },
+  {
     name: 'submission',
     text: 'Let mail programs send as agents, on ports 587 and 465: on or off',
     fallback: () => 'off',
     check: oneOf('on', 'off'),
   },
-  { name: 'data-dir', text: 'Folder for the data', fallback: () => './data', check: () => {} },
+  { name: 'data-dir', text: 'Folder for the data', fallback: () => readDataDir(), check: () => {} },
 ]
 
 /** The settings of the answers, by their variables, in the order of the file. */
@@ -109,9 +121,15 @@ export function settingsOf(answers: Answers): [string, string][] {
           ['CALLSIGN_SUBMISSIONS_PORT', '465'],
         ]
       : []) as [string, string][]),
+    ['CALLSIGN_POSTMASTER', of('postmaster')],
     ['CALLSIGN_MAIL_TRANSPORT', of('delivery')],
     ...((of('delivery') === 'relay' ? [['CALLSIGN_SMTP_RELAY_URL', of('relay-url')]] : []) as [string, string][]),
-    ...((hasHttps(answers) ? [['CALLSIGN_HTTPS_PORT', of('https-port')]] : []) as [string, string][]),
+    ...((hasHttps(answers)
+      ? [
+          ['CALLSIGN_HTTPS_PORT', of('https-port')],
+          ['CALLSIGN_HTTP_REDIRECT', 'on'],
+        ]
+      : []) as [string, string][]),
     ...((hasAcme(answers)
       ? [
           ['CALLSIGN_ACME_DIRECTORY', 'letsencrypt'],
