@@ -78,6 +78,7 @@ const screens: ScreenCase[] = [
   { name: 'events', path: () => '/events', data: 'imessage.received', empty: 'No events in the last hour' },
   { name: 'audit log', path: () => '/audit', data: 'webhook.created' },
   { name: 'usage', path: () => '/usage?by=agent', data: 'sales', empty: 'No mail in this period' },
+  { name: 'storage', path: () => '/usage?by=storage', data: 'The organization' },
   { name: 'request log', path: () => '/requests', data: '/api/v1/phone/numbers' },
   { name: 'simulator', path: () => '/simulator', data: 'takes the path of mail over SMTP', empty: 'No identities yet' },
   { name: 'hostile mail', path: () => '/simulator?tab=hostile', data: 'Instructions that readers cannot see' },
@@ -94,6 +95,9 @@ const screens: ScreenCase[] = [
 ]
 
 test.each(screens)('$name with data is accessible, in both colour schemes and on a phone', (screen) => expectAccessible(page, screen))
+
+/** The bytes of a few small messages, as the screen shows them. */
+const bytesText = (bytes: number): string => (bytes < 1000 ? `${bytes} bytes` : `${(bytes / 1000).toFixed(1)} kB`)
 
 /** Every call of a screen but the event stream. */
 const requests = /\/(api\/v1\/(?!events\/stream)|console\/api\/(sessions|members|server))/
@@ -163,6 +167,21 @@ describe('a person', () => {
       .getByText('revoked')
       .waitFor()
     expect((await world.api('GET', '/me', { key })).status).toBe(401)
+  })
+
+  test('reads how much of a quota an agent has used', async () => {
+    const used = (await world.expectApi(200, 'GET', '/usage/storage?agent_handle=sales')).data[0].used_bytes as number
+    expect(used).toBeGreaterThan(0)
+    await world.expectApi(200, 'PATCH', '/identities/sales', { body: { storage_quota_bytes: used * 4 } })
+    await page.goto('/console/usage')
+    await page.getByRole('tab', { name: 'Storage' }).click()
+    const cells = (name: RegExp) =>
+      page.getByRole('table', { name: 'Stored mail' }).getByRole('row', { name }).getByRole('cell').allTextContents()
+    await page.getByText('25 %').waitFor()
+    const [, usedText, quotaText, share] = await cells(/^sales/)
+    expect([usedText, quotaText, share]).toEqual([bytesText(used), bytesText(used * 4), '25 %'])
+    expect((await cells(/^The organization/)).slice(2)).toEqual(['none', ''])
+    await world.expectApi(200, 'PATCH', '/identities/sales', { body: { storage_quota_bytes: null } })
   })
 
   test('pauses all sending with a reason, which every screen shows, and resumes', async () => {
