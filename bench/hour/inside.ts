@@ -1,194 +1,200 @@
-// The steps of docs/operating.md. Runs in the namespace of the DNS server, the provider and the client. The server has a namespace of its own.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+// The steps of docs/operating.md, with its commands. Runs in the namespace of DNS, authority and provider. The server has a namespace of its own.
+import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startDnsServer } from '../../packages/mail/tests/harness/dns-server.ts'
-import { createCertificate } from '../../packages/server/tests/harness/certificate.ts'
 import { stopChild } from '../harness/callsign-server.ts'
 import { createChecklist, expectThat } from '../harness/checklist.ts'
-import { startProvider } from './provider.ts'
+import { readSteps } from './guide.ts'
+import { addresses, names, reversed, startWorld } from './world.ts'
 
 const [folder = ''] = process.argv.slice(2)
-const address = '45.20.0.10'
-const domain = 'agents.example.com'
-const apiName = 'callsign.example.com'
-const you = 'you@bigmail.example'
 const stepMsMax = 60_000
+const you = 'you@gmail.com'
 
-const dns = await startDnsServer(
-  {
-    'bigmail.example': { MX: [{ preference: 10, exchange: 'mx.bigmail.example' }], TXT: ['v=spf1 ip4:45.20.0.25 -all'] },
-    'mx.bigmail.example': { A: ['45.20.0.25'] },
-    '25.0.20.45.in-addr.arpa': { PTR: ['mx.bigmail.example'] },
-    '_dmarc.bigmail.example': { TXT: ['v=DMARC1; p=reject'] },
-    [apiName]: { A: [address] },
-  },
-  '45.20.0.53',
-)
-const notAfter = new Date(Date.now() + 90 * 86_400_000)
-const authority = createCertificate({ commonName: 'Hour', notAfter })
-const certificate = createCertificate({ commonName: apiName, dnsNames: [apiName, domain], issuer: authority, notAfter })
-const provider = await startProvider({
-  address: '45.20.0.25',
-  dnsServer: dns.address,
-  certificate: createCertificate({ commonName: 'mx.bigmail.example', dnsNames: ['mx.bigmail.example'], issuer: authority }),
-})
-for (const [name, text] of Object.entries({ 'authority.pem': authority.cert, 'api.pem': certificate.cert, 'api.key': certificate.key }))
-  writeFileSync(join(folder, name), text, { mode: 0o600 })
-
-const settings: Record<string, string> = {
-  CALLSIGN_DATA_DIR: join(folder, 'data'),
-  CALLSIGN_HOST: '0.0.0.0',
-  CALLSIGN_PUBLIC_URL: `https://${apiName}`,
-  CALLSIGN_PORT: '80',
-  CALLSIGN_HTTPS_PORT: '443',
-  CALLSIGN_HTTP_REDIRECT: 'on',
-  CALLSIGN_HTTPS_TLS_CERT_FILE: join(folder, 'api.pem'),
-  CALLSIGN_HTTPS_TLS_KEY_FILE: join(folder, 'api.key'),
-  CALLSIGN_SMTP_TLS_CERT_FILE: join(folder, 'api.pem'),
-  CALLSIGN_SMTP_TLS_KEY_FILE: join(folder, 'api.key'),
-  CALLSIGN_MAIL_DOMAIN: domain,
-  CALLSIGN_MAIL_TRANSPORT: 'direct',
-  CALLSIGN_SMTP_PORT: '25',
-  CALLSIGN_POSTMASTER: 'postmaster_agent',
-  CALLSIGN_DNS_SERVERS: dns.address,
+const environment: Record<string, string> = {
+  PATH: `/opt/callsign/packages/server/bin:${process.env.PATH}`,
+  HOME: folder,
+  NODE_EXTRA_CA_CERTS: join(folder, 'trusted.pem'),
+  CURL_CA_BUNDLE: join(folder, 'trusted.pem'),
 }
-mkdirSync(settings.CALLSIGN_DATA_DIR as string, { mode: 0o711 })
-const mainFile = join(import.meta.dirname, '..', '..', 'packages', 'server', 'src', 'main.ts')
-const onServer = (...command: string[]): [string, string[]] => ['ip', ['netns', 'exec', 'server', ...command]]
-const callsignd = (...args: string[]) => onServer(process.execPath, '--disable-warning=ExperimentalWarning', mainFile, ...args)
-const environment = { PATH: process.env.PATH, HOME: folder, ...settings }
-
+const steps = readSteps()
+const world = await startWorld(folder)
 const { check, finish } = createChecklist()
 let server: ChildProcess | null = null
-let key = ''
+let printedRecords = ''
+
+type Ended = { status: number | null; stdout: string; stderr: string }
+
+function run(program: string, args: string[], options: { cwd?: string; input?: string } = {}): Promise<Ended> {
+  const child = spawn(program, args, { env: environment, cwd: options.cwd ?? '/etc/callsign' })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', (bytes: Buffer) => {
+      output[name] += bytes.toString()
+    })
+  child.stdin.end(options.input ?? '')
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (status) => resolve({ status, ...output }))
+  })
+}
+
+/** Runs the commands of a block on the server, and returns what they print. */
+async function onServer(block: string, cwd?: string): Promise<string> {
+  const commands = block.replaceAll('192.0.2.10', addresses.server)
+  const arguments_ = ['netns', 'exec', 'server', 'bash', '--norc', '-euo', 'pipefail', '-c', commands]
+  const { status, stdout, stderr } = await run('ip', arguments_, cwd ? { cwd } : {})
+  expectThat(status === 0, `${commands} ended with ${status}: ${stdout.slice(-600)} ${stderr.slice(-600)}`)
+  return stdout
+}
+
+function blockOf(number: number, index: number): string {
+  const block = steps[number - 1]?.blocks[index]
+  expectThat(block !== undefined, `docs/operating.md has no block ${index + 1} in step ${number}`)
+  return block
+}
+
+/** Runs block `index` of a step, which has to print every word of `expected`. */
+async function runBlock(number: number, index: number, expected: string[], cwd?: string): Promise<string> {
+  const block = blockOf(number, index)
+  const printed = await onServer(block, cwd)
+  for (const word of expected) expectThat(printed.includes(word), `${block} did not print ${word}, but ${printed.slice(-600)}`)
+  return printed
+}
+
+const titleOf = (number: number): string => steps[number - 1]?.title ?? `${number}. (not in docs/operating.md)`
+const lastLine = (text: string): string | undefined => text.trim().split('\n').at(-1)
+
 const beganMs = performance.now()
 try {
-  const isReady =
-    (await check('1. address and PTR record, and outgoing port 25', () => {
-      dns.set(domain, { A: [address] })
-      dns.set('10.0.20.45.in-addr.arpa', { PTR: [domain] })
-      const [program, args] = onServer('bash', '-c', '</dev/tcp/45.20.0.25/25')
-      expectThat(spawnSync(program, args).status === 0, 'port 25 of the provider is not reachable')
-      return `${address} is ${domain}`
-    })) && (await check('2, 3. settings, and the first start until it is ready', start))
-  if (isReady) await walk()
+  await walk()
 } finally {
   if (server) await stopChild(server)
-  provider.stop()
-  await dns.stop()
+  await world.stop()
 }
 console.log(`\n${((performance.now() - beganMs) / 1000).toFixed(1)} seconds of machine time, without the waiting for people and for DNS`)
 finish()
 
+/** Each step needs the ones before it. */
 async function walk(): Promise<void> {
-  await check('4. HTTPS for the API', () => JSON.parse(api('/api/v1/me')).organization_name)
-  await check('7. two agents', () => {
-    for (const handle of ['sales', 'postmaster_agent']) api('/api/v1/identities', { agent_handle: handle })
-    return 'sales, postmaster_agent'
-  })
-  await check('   without records the provider refuses', () => expectReply('too early', '550 5.7.26'))
-  await check('5. DNS records of the mail domain, from callsignd dkim', () => {
-    const [program, args] = callsignd('dkim')
-    const { stdout } = spawnSync(program, args, { env: environment, encoding: 'utf8' })
-    const records = [...stdout.matchAll(/^(\S+)\. IN TXT (.*)$/gm)]
-    expectThat(records.length === 2, `callsignd dkim printed ${stdout}`)
-    for (const [, name = '', value = ''] of records)
-      dns.set(name, { TXT: [[...value.matchAll(/"([^"]*)"/g)].map((part) => part[1] as string)] })
-    dns.set(domain, { A: [address], MX: [{ preference: 10, exchange: domain }], TXT: ['v=spf1 mx -all'] })
-    dns.set(`_dmarc.${domain}`, { TXT: [`v=DMARC1; p=none; rua=mailto:postmaster@${domain}`] })
-    return `${records.length + 4} records`
-  })
-  await check('6. callsignd doctor', () => {
-    const [program, args] = callsignd('doctor')
-    const { status, stdout } = spawnSync(program, args, { env: environment, encoding: 'utf8' })
-    const attention = stdout.split('\n').filter((line) => line.startsWith('ATTENTION'))
-    expectThat(status === 0 && attention.length === 0, attention.join(' / '))
-    return stdout.trim().split('\n').at(-1)
-  })
-  await check('7. a message that the provider accepts', () => expectReply('hello', '250 2.0.0'))
-  await check('7. a reply from the provider arrives', receiveReply)
-  await check('8. backup, and restore into an empty folder', () => {
-    const file = join(folder, 'first.backup')
-    const [program, args] = callsignd('backup', file)
-    expectThat(spawnSync(program, args, { env: environment }).status === 0, 'the backup failed')
-    const [restore, words] = callsignd('restore', file)
-    mkdirSync(join(folder, 'restored'), { mode: 0o711 })
-    const restored = spawnSync(restore, words, { env: { ...environment, CALLSIGN_DATA_DIR: join(folder, 'restored') }, encoding: 'utf8' })
-    expectThat(restored.status === 0, restored.stderr)
-    return restored.stdout.trim().split('\n').at(-1)
+  for (const [number, step] of [address, install, settings, records, start, dkim, diagnose, mail, backup].entries())
+    if (!(await check(titleOf(number + 1), step))) return
+  await check('   without its records the provider refuses', async () => {
+    world.withdraw()
+    await onServer(
+      blockOf(8, 0)
+        .replace(/^for .*?^done$/ms, '')
+        .replace('Hello from an agent', 'Too late'),
+    )
+    const { reply, verdicts } = await attemptOf('Too late')
+    expectThat(reply.startsWith('550 5.7.26'), `the provider answered ${reply} (${verdicts})`)
+    return `${reply.slice(0, 10)} (${verdicts})`
   })
 }
 
-/** Starts the server and reads the first key from its output. */
+async function address(): Promise<string> {
+  world.publish(`${names.mail}. A own\n${names.api}. A own`)
+  world.dns.set(`${reversed(addresses.server)}.in-addr.arpa`, { PTR: [names.mail] })
+  await runBlock(1, 0, [`${addresses.server}\n${addresses.server}`, `${names.mail}.`, 'open'], '/')
+  return `${addresses.server} is ${names.mail}`
+}
+
+/** The first block needs the Internet and systemd, which `npm run unit` has. */
+async function install(): Promise<string> {
+  await runBlock(2, 1, ['usage: callsignd'], '/')
+  return 'a checkout in /opt/callsign'
+}
+
+async function settings(): Promise<string> {
+  printedRecords = await runBlock(3, 0, [`CALLSIGN_MAIL_DOMAIN=${names.mail}`, 'CALLSIGN_ACME_DIRECTORY=https://acme-v02'], '/')
+  return '/etc/callsign/callsign.env'
+}
+
+async function records(): Promise<string> {
+  const count = world.publish(printedRecords)
+  await runBlock(4, 0, [`10 ${names.mail}.`, 'v=spf1', 'v=DMARC1'])
+  return `${count} records as setup printed them`
+}
+
+/** The first block is for systemd. Its command is run here, with the directory of the settings. */
 async function start(): Promise<string> {
-  const [program, args] = callsignd('serve')
-  const child = spawn(program, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('ip', ['netns', 'exec', 'server', 'callsignd', 'serve'], {
+    env: environment,
+    cwd: '/etc/callsign',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   server = child
   let errors = ''
   child.stderr.on('data', (bytes: Buffer) => (errors = `${errors}${bytes}`.slice(-1000)))
   await new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}: ${errors}`)))
     createInterface({ input: child.stdout }).on('line', (line) => {
-      key = /shown this once: (\S+)/.exec(line)?.[1] ?? key
+      environment.KEY = /shown this once: (\S+)/.exec(line)?.[1] ?? environment.KEY ?? ''
       if (line.startsWith('callsign ready')) resolve()
     })
   })
-  expectThat(key !== '', 'the first start printed no key')
-  return 'the key was printed once'
+  expectThat(environment.KEY !== '', 'the first start printed no key')
+  await runBlock(5, 1, ['organization_name'])
+  return `${world.acme.state.certificates.size} certificates, and the key works over HTTPS`
 }
 
-/** Calls the API over HTTPS, as the documentation's curl. Without a body it GETs. */
-function api(path: string, body?: object): string {
-  const tls = ['--cacert', join(folder, 'authority.pem'), '--resolve', `${apiName}:443:${address}`]
-  const data = body ? ['--header', 'Content-Type: application/json', '--data', JSON.stringify(body)] : []
-  const headers = ['--header', `Authorization: Bearer ${key}`]
-  const run = spawnSync(
-    'curl',
-    ['--silent', '--show-error', '--fail-with-body', '--interface', '45.20.0.99', ...tls, ...headers, ...data, `https://${apiName}${path}`],
-    { encoding: 'utf8' },
-  )
-  expectThat(run.status === 0, `${path}: ${run.stderr} ${run.stdout}`)
-  return run.stdout
+async function dkim(): Promise<string> {
+  const count = world.publish(await runBlock(6, 0, ['_domainkey']))
+  expectThat(count === 2, `callsignd dkim printed ${count} records`)
+  return `${count} records`
 }
 
-/** Sends a message, and waits for the provider's reply to it. */
-async function expectReply(subject: string, reply: string): Promise<string> {
-  const sent = JSON.parse(api('/api/v1/mail/send', { agent: 'sales', to: [you], subject, text: 'Please reply.' })) as { id: string }
-  const attempt = await until(`${sent.id} at the provider`, () => provider.attempts.find((one) => one.subject === subject))
-  expectThat(attempt.reply.startsWith(reply), `the provider answered ${attempt.reply} (${attempt.verdicts})`)
-  return `${attempt.reply.slice(0, 12)} (${attempt.verdicts})`
+async function diagnose(): Promise<string | undefined> {
+  const printed = await runBlock(7, 0, [])
+  expectThat(!printed.includes('ATTENTION'), printed)
+  return lastLine(printed)
 }
 
-async function receiveReply(): Promise<string> {
-  const message = `From: You <${you}>\r\nTo: sales@${domain}\r\nSubject: Re: hello\r\nMessage-ID: <1@bigmail.example>\r\nDate: ${new Date().toUTCString()}\r\n\r\nThank you.\r\n`
-  const args = ['--silent', '--show-error', '--interface', '45.20.0.25', '--ssl-reqd', '--cacert', join(folder, 'authority.pem')]
-  const target = [
-    '--resolve',
-    `${domain}:25:${address}`,
-    `smtp://${domain}:25/mx.bigmail.example`,
-    '--mail-from',
-    you,
-    '--mail-rcpt',
-    `sales@${domain}`,
-    '--upload-file',
-    '-',
+async function mail(): Promise<string> {
+  await runBlock(8, 0, ['"sales"'])
+  const { reply, verdicts } = await attemptOf('Hello from an agent')
+  expectThat(reply.startsWith('250') && !/fail|none/.test(verdicts), `the provider answered ${reply} (${verdicts})`)
+  await answer()
+  await until('the message as delivered, and the reply', async () => {
+    const listed = await runBlock(8, 1, [])
+    return listed.includes('"delivered"') && listed.includes('Re: Hello from an agent') ? true : undefined
+  })
+  return `${verdicts}, and a reply arrived`
+}
+
+async function backup(): Promise<string | undefined> {
+  return lastLine(await runBlock(9, 0, ['backed up', 'restored']))
+}
+
+/** The provider sends the reply of its user. */
+async function answer(): Promise<void> {
+  const headers = [
+    `From: You <${you}>`,
+    `To: sales@${names.mail}`,
+    'Subject: Re: Hello from an agent',
+    'Message-ID: <1@mail.gmail.com>',
+    `Date: ${new Date().toUTCString()}`,
   ]
-  const run = spawnSync('curl', [...args, ...target], { input: message, encoding: 'utf8' })
-  expectThat(run.status === 0, run.stderr)
-  type Listed = { data: { subject: string; direction: string }[] }
-  const reply = await until('the reply', () =>
-    (JSON.parse(api(`/api/v1/mailboxes/sales/messages`)) as Listed).data.find((one) => one.subject === 'Re: hello'),
+  const { status, stderr } = await run(
+    'curl',
+    [
+      ...['--silent', '--show-error', '--interface', addresses.provider, '--ssl-reqd', `smtp://${names.mail}:25/${names.provider}`],
+      ...['--mail-from', you, '--mail-rcpt', `sales@${names.mail}`, '--upload-file', '-'],
+    ],
+    { input: `${headers.join('\r\n')}\r\n\r\nThank you.\r\n` },
   )
-  return reply.direction
+  expectThat(status === 0, `the reply was refused: ${stderr}`)
 }
 
-async function until<T>(name: string, find: () => T | undefined): Promise<T> {
+/** The provider's record of the message with this subject. */
+const attemptOf = (subject: string) =>
+  until(`"${subject}" at the provider`, () => world.provider.attempts.find((one) => one.subject === subject))
+
+async function until<T>(name: string, find: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const endMs = performance.now() + stepMsMax
   for (;;) {
-    const found = find()
+    const found = await find()
     if (found !== undefined) return found
     expectThat(performance.now() < endMs, `${name} did not come within ${stepMsMax} ms`)
     await delay(50)

@@ -38,8 +38,8 @@ const stringBytesMax = 255
 const cnamesMax = 8
 const keyOf = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-/** Starts on a free port with these zones. Names are case-insensitive. A name above an existing one exists too. */
-export async function startDnsServer(zones: Record<string, Records> = {}, host = '127.0.0.1'): Promise<DnsServer> {
+/** Starts with these zones, on a free port unless one is given. Names are case-insensitive. A name above an existing one exists too. */
+export async function startDnsServer(zones: Record<string, Records> = {}, host = '127.0.0.1', fixedPort = 0): Promise<DnsServer> {
   const names = new Map(Object.entries(zones).map(([name, records]) => [keyOf(name), records]))
   const failures = new Map<string, Failure>()
   const asked: string[] = []
@@ -112,7 +112,7 @@ export async function startDnsServer(zones: Record<string, Records> = {}, host =
   async function bindBoth() {
     for (let attempt = 0; ; attempt++) {
       const socket = createSocket('udp4')
-      socket.bind(0, host)
+      socket.bind(fixedPort, host)
       await once(socket, 'listening')
       const { port } = socket.address() as AddressInfo
       tcp.listen(port, host)

@@ -20,24 +20,27 @@ export type AcmeServerOptions = {
   mayIssue?: (name: string) => boolean
   reusesAuthorizations?: boolean
   requiresTerms?: boolean
+  /** Address and name of the server, in place of a free port of localhost. */
+  listener?: { name: string; host: string; port: number }
 }
 
 const bodyBytesMax = 64 * 1024
 const defaultLifetimeMs = 90 * 86_400_000
 
 export async function startAcmeServer(options: AcmeServerOptions) {
-  const { lifetimeMs = defaultLifetimeMs } = options
+  const { lifetimeMs = defaultLifetimeMs, listener = { name: 'localhost', host: '127.0.0.1', port: 0 } } = options
   const issuer = await createIssuer()
   const state = createState({ mayIssue: options.mayIssue ?? (() => true), reusesAuthorizations: options.reusesAuthorizations ?? false })
   const faults: Faults = { badNonces: 0, rateLimitSeconds: null, outages: 0, processingReads: 0 }
   const settings = { lifetimeMs }
   const nonces = new Set<string>()
   const seen: string[] = []
-  const tls = createCertificate({ commonName: 'localhost', dnsNames: ['localhost'] })
+  const tls = createCertificate({ commonName: listener.name, dnsNames: [listener.name] })
   const server = createServer({ cert: tls.cert, key: tls.key }, (request, response) => void serve(request, response))
-  server.listen(0, '127.0.0.1')
+  server.listen(listener.port, listener.host)
   await once(server, 'listening')
-  const base = `https://localhost:${(server.address() as AddressInfo).port}`
+  const { port } = server.address() as AddressInfo
+  const base = `https://${listener.name}${port === 443 ? '' : `:${port}`}`
 
   const newNonce = (): string => {
     const nonce = randomBytes(16).toString('base64url')
