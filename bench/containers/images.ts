@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-const root = join(import.meta.dirname, '..', '..')
+export const root = join(import.meta.dirname, '..', '..')
 const suite = 'bookworm'
 const mirror = 'http://deb.debian.org/debian'
 const authorities = '/etc/ssl/certs'
@@ -19,7 +19,11 @@ const storage = ['--storage-driver', 'overlay', '--root', join(folder, 'storage'
 export const podmanArguments = ['--log-level', 'fatal', '--runtime', 'runc', ...storage]
 
 /** Runs a program and returns its output. Throws with the end of its errors. */
-export function run(program: string, args: string[], options: { input?: string | Buffer; cwd?: string } = {}): string {
+export function run(
+  program: string,
+  args: string[],
+  options: { input?: string | Buffer; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): string {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options })
   if (status !== 0) throw new Error(`${program} ${args.at(-1)} ended with ${status ?? error?.message}: ${stderr.slice(-1500)}`)
   return stdout
@@ -106,12 +110,12 @@ export function copyAsNextVersion(version: string): string {
   return target
 }
 
-function build(tag: string, context: string, text: string): void {
+export function build(tag: string, context: string, text: string): void {
   writeFileSync(join(context, 'Dockerfile'), text)
   run('buildah', [...storage, 'bud', '--isolation', 'chroot', '--format', 'docker', '--network', 'host', '-t', tag, context])
 }
 
-function freshFolder(name: string): string {
+export function freshFolder(name: string): string {
   const path = join(folder, name)
   rmSync(path, { recursive: true, force: true })
   mkdirSync(path, { recursive: true })

@@ -1,12 +1,16 @@
-// Builds the server's image on Debian's packages, starts it as the documentation does, kills it under load, and upgrades it: `npm run containers`.
+// Builds the server's image on Debian's packages, starts it as the documentation does, kills it under load, and upgrades it: `npm run containers`. Then it
+// does the same with the compose files, and starts one container per role. `npm run containers -- compose` does only that, with the images of the last run.
 //
-// It needs Debian's podman, runc, buildah and mmdebstrap, and root. The network is the machine's own.
+// It needs root and Debian's podman, runc, buildah, mmdebstrap, docker-compose, netavark, aardvark-dns and catatonit.
+import { join } from 'node:path'
 import { Callsign } from '@callsign/sdk'
 import { generateKey } from '../../packages/server/src/features/account/keys/model.ts'
 import { startMailSink } from '../../packages/server/tests/harness/mail-sink.ts'
 import { createChecklist, expectThat, requirePrograms } from '../harness/checklist.ts'
 import { type Container, createContainer } from './container.ts'
 import { buildBase, buildBuildBase, buildServer, copyAsNextVersion, podman } from './images.ts'
+import { runInOwnNetwork } from './own-network.ts'
+import { buildPostgres } from './postgres-image.ts'
 import { type Acknowledged, address, agent, deliver, findLosses, findPorts, findUnsent, sendUntilStruck } from './traffic.ts'
 
 const image = 'localhost/callsign:current'
@@ -17,7 +21,16 @@ const restoredVolume = `${volume}-restored`
 const kills = 3
 const enoughPerKill = 60
 
-requirePrograms({ podman: 'podman', runc: 'runc', buildah: 'buildah', mmdebstrap: 'mmdebstrap', git: 'git' })
+requirePrograms({
+  podman: 'podman',
+  runc: 'runc',
+  buildah: 'buildah',
+  mmdebstrap: 'mmdebstrap',
+  git: 'git',
+  'docker-compose': 'docker-compose netavark aardvark-dns iptables',
+  catatonit: 'catatonit',
+  unshare: 'util-linux',
+})
 
 const { check, finish } = createChecklist()
 const inMegabytes = (tag: string) => `${(Number(podman(['image', 'inspect', '--format={{.Size}}', tag]).trim()) / 1e6).toFixed(0)} MB`
@@ -25,17 +38,22 @@ const inSeconds = (ms: number) => `ready after ${(ms / 1000).toFixed(2)} s`
 const removeVolumes = () => podman(['volume', 'rm', '--force', volume, restoredVolume])
 
 const isBuilt =
-  (await check("base image from Debian's packages (mmdebstrap)", () => `${buildBase()}, ${inMegabytes('localhost/base')}`)) &&
-  (await check('base of the build: the pinned Node and npm', () => {
-    buildBuildBase()
-    return inMegabytes('localhost/build-base')
-  })) &&
-  (await check('image from the Dockerfile (buildah)', () => {
-    buildServer(image)
-    return `${inMegabytes(image)} with its base`
-  }))
+  process.argv[2] === 'compose' ||
+  ((await check("base image from Debian's packages (mmdebstrap)", () => `${buildBase()}, ${inMegabytes('localhost/base')}`)) &&
+    (await check('base of the build: the pinned Node and npm', () => {
+      buildBuildBase()
+      return inMegabytes('localhost/build-base')
+    })) &&
+    (await check('image from the Dockerfile (buildah)', () => {
+      buildServer(image)
+      return `${inMegabytes(image)} with its base`
+    })))
 
-if (isBuilt) await testImage()
+if (isBuilt && process.argv[2] !== 'compose') await testImage()
+if (isBuilt && (await check('PostgreSQL 18 for compose.external.yaml', () => void buildPostgres())))
+  await check('the compose files and the roles, in a network of their own', () =>
+    runInOwnNetwork(join(import.meta.dirname, 'networked.ts')),
+  )
 finish()
 
 async function testImage(): Promise<void> {
