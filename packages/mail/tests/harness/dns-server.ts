@@ -49,12 +49,16 @@ export async function startDnsServer(zones: Record<string, Records> = {}, host =
     failures.get(`${type} ${name}`) ?? failures.get(`ANY ${name}`) ?? failures.get(`${type} *`) ?? failures.get('ANY *')
   const exists = (name: string): boolean => names.has(name) || [...names.keys()].some((known) => known.endsWith(`.${name}`))
 
+  /** The records of a name, or of the wildcard of its parent when the name does not exist (RFC 4592). */
+  const recordsOf = (name: string): Records | undefined =>
+    names.get(name) ?? (exists(name) ? undefined : names.get(name.replace(/^[^.]+/, '*')))
+
   /** The answer section: the CNAMEs on the way first, as a resolver gives it. */
   function answersTo(question: string, type: string): Answer[] {
     const answers: Answer[] = []
     let name = keyOf(question)
     for (let hop = 0; hop < cnamesMax; hop++) {
-      const records = names.get(name)
+      const records = recordsOf(name)
       if (records?.CNAME === undefined || type === 'CNAME') return [...answers, ...render(hop === 0 ? question : name, type, records ?? {})]
       answers.push({ name: hop === 0 ? question : name, type: 'CNAME', ttl: 1, data: records.CNAME })
       name = keyOf(records.CNAME)
@@ -76,7 +80,7 @@ export async function startDnsServer(zones: Record<string, Records> = {}, host =
     const failure = failureOf(name, question.type)
     if (failure === 'silence') return null
     const answers = failure ? [] : answersTo(question.name, question.type)
-    const rcode = failure === 'SERVFAIL' ? 2 : failure === 'REFUSED' ? 5 : answers.length > 0 || exists(name) ? 0 : 3
+    const rcode = failure === 'SERVFAIL' ? 2 : failure === 'REFUSED' ? 5 : answers.length > 0 || exists(name) || recordsOf(name) ? 0 : 3
     const response = (flags: number, section: Answer[]): Buffer =>
       encode({ type: 'response', id: packet.id ?? 0, flags: AUTHORITATIVE_ANSWER | flags | rcode, questions: [question], answers: section })
     const whole = response(0, answers)
