@@ -47,6 +47,13 @@ async function checkFile(check: Checklist['check'], folder: string, socket: stri
       .filter(Boolean)
   const isHealthy = (id: string): boolean => podman(['inspect', '--format={{.State.Health.Status}}', id]).trim() === 'healthy'
 
+  /** The health of a container is that of its last check, which may be before a kill. */
+  const isReady = async (): Promise<boolean> => {
+    const response = await fetch(`http://127.0.0.1:${ports.http}/readyz`).catch(() => null)
+    await response?.body?.cancel()
+    return response?.status === 200
+  }
+
   /** podman leaves the schedule of health checks to systemd, which does not run here. */
   const checkHealth = () => {
     for (const id of containers())
@@ -70,7 +77,7 @@ async function checkFile(check: Checklist['check'], folder: string, socket: stri
     void ended.then((value) => {
       code = value
     })
-    while (code === undefined || !containers().every(isHealthy)) {
+    while (code === undefined || !containers().every(isHealthy) || !(await isReady())) {
       expectThat(code === undefined || code === 0, errors.slice(-1500))
       expectThat(performance.now() - beganMs < readyMsMax, `not healthy after ${readyMsMax} ms: ${compose('logs', '--tail=20')}`)
       checkHealth()

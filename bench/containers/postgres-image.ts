@@ -1,9 +1,9 @@
 // Builds a stand-in for the official image of PostgreSQL 18: the binaries that Callsign embeds, with the variables and paths that compose.external.yaml uses.
-import { cpSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createLog } from '../../packages/server/src/core/log.ts'
 import { findPrograms } from '../../packages/server/src/edges/postgres/embedded/binaries.ts'
-import { build, freshFolder } from './images.ts'
+import { build, freshFolder, run } from './images.ts'
 
 /** The name in compose.external.yaml. */
 export const postgresImage = 'docker.io/library/postgres:18-alpine'
@@ -21,7 +21,8 @@ exec postgres -c listen_addresses='*' -c unix_socket_directories=/tmp
 export function buildPostgres(): void {
   const context = freshFolder('postgres')
   const { postgres } = findPrograms({ account: null, copyDir: context, log: createLog('silent') })
-  cpSync(dirname(dirname(postgres)), join(context, 'native'), { recursive: true, dereference: true })
+  // The libraries of the package are links in part.
+  run('cp', ['-rL', dirname(dirname(postgres)), join(context, 'native')])
   writeFileSync(join(context, 'entrypoint'), entrypoint, { mode: 0o755 })
   const lines = [
     'FROM localhost/base',
@@ -29,7 +30,7 @@ export function buildPostgres(): void {
     'COPY native /usr/local/pgsql',
     'COPY entrypoint /usr/local/bin/',
     'RUN install -d -o postgres /var/lib/postgresql/18',
-    'ENV PATH=/usr/local/pgsql/bin:$PATH PGDATA=/var/lib/postgresql/18/docker PGHOST=/tmp LD_LIBRARY_PATH=/usr/local/pgsql/lib',
+    'ENV PATH=/usr/local/pgsql/bin:$PATH PGDATA=/var/lib/postgresql/18/docker PGHOST=/tmp',
     'USER postgres',
     'VOLUME /var/lib/postgresql',
     'STOPSIGNAL SIGINT',
