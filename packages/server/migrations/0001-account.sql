@@ -26,9 +26,7 @@ CREATE TABLE organizations (
 CREATE TABLE installation (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   organization_id text NOT NULL REFERENCES organizations (id),
-  created_at timestamptz NOT NULL,
-  -- The end of the last complete backup.
-  backed_up_at timestamptz
+  created_at timestamptz NOT NULL
 );
 
 CREATE TABLE users (

@@ -3,8 +3,8 @@ CREATE TABLE backup_state (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   leased_until timestamptz,
   started_at timestamptz,
+  -- The end of the latest complete one.
   succeeded_at timestamptz,
-  -- Of the latest that succeeded.
   name text,
   size_bytes bigint,
   -- The reason why the latest one failed. Null when it succeeded.

@@ -113,7 +113,7 @@ async function refusalOf(file: string, settings: Settings): Promise<string> {
   return error?.message ?? 'it was restored'
 }
 
-/** Every row, without the time of the backup, which is set once the backup is complete. */
+/** Every row, without those about the backup, which are written once it is complete. */
 async function allRows(url: string): Promise<Record<string, unknown[]>> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -122,7 +122,7 @@ async function allRows(url: string): Promise<Record<string, unknown[]>> {
     const rows: Record<string, unknown[]> = {}
     for (const { relname } of tables.rows) {
       if (['schema_migrations', 'backup_state'].includes(relname)) continue
-      rows[relname] = (await client.query(`SELECT to_jsonb(t) - 'backed_up_at' AS row FROM ${relname} t ORDER BY 1`)).rows.map(
+      rows[relname] = (await client.query(`SELECT to_jsonb(t) AS row FROM ${relname} t ORDER BY 1`)).rows.map(
         ({ row }) => row,
       )
     }

@@ -1,4 +1,5 @@
 // Reads the address and the program of the client behind a request.
+import ipaddr from 'ipaddr.js'
 import type { RequestClient } from './caller.ts'
 import { isAddress, isInRanges } from './ip-ranges.ts'
 
@@ -22,3 +23,16 @@ export function createClientReader(trustedProxies: string[]): (request: Received
 }
 
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '')
+
+const networkGroups = 4
+
+/** The unit that counts as one client: an IPv4 address, or the /64 of one IPv6 customer. Empty for a client that has disconnected. */
+export function clientGroup(address: string | undefined): string {
+  if (address === undefined || !ipaddr.isValid(address)) return address ?? ''
+  const parsed = ipaddr.process(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
+  return parsed.parts
+    .slice(0, networkGroups)
+    .map((group) => group.toString(16))
+    .join(':')
+}

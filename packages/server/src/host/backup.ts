@@ -10,7 +10,6 @@ import { exportKeyring } from '../edges/keyring/keyring.ts'
 import { recordSuccess } from '../edges/postgres/backup-state.ts'
 import { BlobLedger } from '../edges/postgres/blob-ledger.ts'
 import { type Copier, openCopier, type Table } from '../edges/postgres/copier.ts'
-import { recordBackup } from '../edges/postgres/diagnostics.ts'
 import { readApplied } from '../edges/postgres/migrate.ts'
 import type { Target } from '../edges/postgres/servers.ts'
 import { createBlobs, version } from '../wiring/parts.ts'
@@ -38,8 +37,7 @@ export async function writeBackup(config: Config, log: Log, path: string, stdout
       await pipeline(bytes, stdout)
       return 0
     })
-    await recordSuccess(stored.db, { name: path, size, at: now() })
-    if (end.missing_blobs === 0) await recordBackup(stored.db)
+    if (end.missing_blobs === 0) await recordSuccess(stored.db, { name: path, size, at: now() })
     return end
   } finally {
     await stored.close()

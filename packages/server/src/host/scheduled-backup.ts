@@ -4,7 +4,6 @@ import { inMs, now, nowMs } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../core/sql.ts'
 import * as store from '../edges/postgres/backup-state.ts'
-import { recordBackup } from '../edges/postgres/diagnostics.ts'
 import type { Target } from '../edges/postgres/servers.ts'
 import { makeBackup } from './backup.ts'
 import { type BackupTarget, backupName, createTarget } from './backup-targets.ts'
@@ -55,8 +54,8 @@ export function createScheduledBackup({ config, db, database, log }: Parts, targ
     const renewing = setInterval(() => void store.renewBackup(db, inMs(leaseMs)).catch(() => {}), leaseMs / 3)
     try {
       const { end, size } = await makeBackup(config, database, (bytes) => target.write(name, bytes), stopping.signal)
-      await store.recordSuccess(db, { name, size, at: now() })
-      if (end.missing_blobs === 0) await recordBackup(db)
+      if (end.missing_blobs === 0) await store.recordSuccess(db, { name, size, at: now() })
+      else await store.recordFailure(db, `${end.missing_blobs} files that the database names could not be found`, now())
       const level = end.missing_blobs > 0 ? 'warn' : 'info'
       log[level]({ name, bytes: size, missing_blobs: end.missing_blobs, ms: nowMs() - startedMs }, 'backup made')
     } finally {

@@ -8,10 +8,11 @@ import type { Config } from '../config/settings.ts'
 import type { ApiCalls } from '../core/api-call.ts'
 import type { BusinessEvents } from '../core/business-events.ts'
 import { hasScope } from '../core/caller.ts'
+import { clientGroup } from '../core/client-address.ts'
 import { nowMs } from '../core/clock.ts'
 import { ApiError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import { addressName, TokenBuckets } from '../edges/api/rate-limit.ts'
+import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../edges/smtp/server/listener.ts'
 import { createSignIn, createSubmissionReceiver, type SubmissionApi } from '../edges/smtp/server/submission.ts'
@@ -38,7 +39,7 @@ export function createSubmission({ config, parts, log, businessEvents, smtp }: N
   let apiCalls: ApiCalls | null = null
   const api = createSubmissionApi(parts, () => apiCalls as ApiCalls)
   const failures = new TokenBuckets(failuresPerSecond, failuresBurst)
-  const isThrottled = (address: string): boolean => failures.take(addressName(address), nowMs()) > 0
+  const isThrottled = (address: string): boolean => failures.take(clientGroup(address), nowMs()) > 0
   const signIn = createSignIn(api, isThrottled, (outcome) => businessEvents.submissionSignInTried({ outcome }))
   const receiver = createSubmissionReceiver(api, (id) => businessEvents.mailSubmitted({ message_id: id }))
   const start = (port: number, isTlsFirst: boolean) =>

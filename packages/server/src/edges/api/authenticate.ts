@@ -5,13 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import { type Authenticate, type Caller, missingScope, scopeMissing } from '../../core/caller.ts'
-import type { createClientReader } from '../../core/client-address.ts'
+import { clientGroup, type createClientReader } from '../../core/client-address.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import type { Route } from '../../core/route.ts'
 import { BodyMemory } from './body-reader.ts'
 import { pathUnknown, payloadTooLarge, unsupportedMediaType } from './failure.ts'
-import { addressName, retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
+import { retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
 
 /** Requests per second and burst, by type of key. 0 per second disables the limit. */
 export type RateLimits = {
@@ -75,7 +75,7 @@ export function createAdmission({
   }
 
   const countWrongSecret = ({ id, address }: From): ApiError | undefined => {
-    const waitMs = failures.take(addressName(address), nowMs())
+    const waitMs = failures.take(clientGroup(address), nowMs())
     return waitMs > 0 ? throttled(id, null, waitMs) : undefined
   }
 

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ByteBudget, type Owner } from '../../core/byte-budget.ts'
 import type { Caller } from '../../core/caller.ts'
+import { clientGroup } from '../../core/client-address.ts'
 import { ApiError } from '../../core/errors.ts'
 import { parseBody } from './body-check.ts'
 import { payloadTooLarge } from './failure.ts'
-import { addressName } from './rate-limit.ts'
 
 /** Memory limits, in bytes, for the bodies of all requests in flight. A body above a limit gets 503. */
 const allBytesMax = 512 * 1024 * 1024
@@ -34,7 +34,7 @@ export class BodyMemory {
           { name: `key ${caller.keyId}`, bytesMax: keyBytesMax },
           { name: `organization ${caller.organizationId}`, bytesMax: organizationBytesMax },
         ]
-      : [{ name: `address ${addressName(address)}`, bytesMax: keyBytesMax }]
+      : [{ name: `address ${clientGroup(address)}`, bytesMax: keyBytesMax }]
   }
 
   /** Gives the bytes back. Called when the response is complete or broken off. */

@@ -1,5 +1,4 @@
 // Token buckets in memory, with a rate per second and a burst for each key or address.
-import { isIPv6 } from 'node:net'
 
 type Bucket = { tokens: number; atMs: number }
 
@@ -46,13 +45,3 @@ export class TokenBuckets {
 
 /** Retry-After in whole seconds. */
 export const retryAfterSeconds = (waitMs: number): string => String(Math.max(1, Math.ceil(waitMs / 1000)))
-
-/** One name for all clients behind an address. An IPv6 client has a /64. */
-export function addressName(address: string | undefined): string {
-  if (address === undefined) return ''
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address
-  const [head = '', tail] = address.split('::')
-  const groups = head.split(':')
-  if (tail !== undefined) while (groups.length < 4) groups.push('0')
-  return groups.slice(0, 4).join(':')
-}

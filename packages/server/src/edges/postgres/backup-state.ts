@@ -35,7 +35,7 @@ export async function renewBackup(sql: Sql, until: Date): Promise<void> {
   await sql.query({ text: 'UPDATE backup_state SET leased_until = $1', values: [until] })
 }
 
-/** Records a backup that succeeded, on a schedule or by hand. Does nothing before the table exists. */
+/** Records a complete backup, on a schedule or by hand. Does nothing before the table exists. */
 export async function recordSuccess(sql: Sql, { name, size, at }: { name: string; size: number; at: Date }): Promise<void> {
   try {
     await sql.query({

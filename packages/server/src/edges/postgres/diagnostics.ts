@@ -90,18 +90,13 @@ export async function readBacklog(db: Database, kinds: string[]): Promise<Backlo
           SELECT 1 FROM webhook_deliveries WHERE webhook_id = step.webhook_id AND due_at <= now() LIMIT ${countMax}) AS d) AS c
         WHERE step.due_at <= now() AND w.status = 'active' AND w.deleted_at IS NULL`,
     }),
-    db.query<{ backed_up_at: Date | null }>({ text: 'SELECT backed_up_at FROM installation' }),
+    db.query<{ succeeded_at: Date | null }>({ text: 'SELECT succeeded_at FROM backup_state' }),
   ])
   return {
     jobs: new Map(jobs.rows.map(({ kind, due, waiting, oldest }) => [kind, { count: due, waiting, oldestSeconds: oldest }])),
     webhooks: { count: webhooks.rows[0]!.due, oldestSeconds: webhooks.rows[0]!.oldest },
-    backedUpAt: backup.rows[0]?.backed_up_at ?? null,
+    backedUpAt: backup.rows[0]?.succeeded_at ?? null,
   }
-}
-
-/** Records the end of a complete backup. */
-export async function recordBackup(db: Database): Promise<void> {
-  await db.query({ text: 'UPDATE installation SET backed_up_at = now()' })
 }
 
 /** The bytes of these tables with their indexes. Tables that do not exist count as empty. */

@@ -1,7 +1,8 @@
 // The SMTP server: the listening socket, the limits across connections, and the drain.
 import { once } from 'node:events'
-import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { ByteBudget } from '../../../core/byte-budget.ts'
+import { clientGroup } from '../../../core/client-address.ts'
 import type { Log } from '../../../core/log.ts'
 import { ConnectionRate } from './connection-rate.ts'
 import { defaultLimits, type Limits } from './limits.ts'
@@ -87,7 +88,7 @@ export function createSmtpServer(options: SmtpServerOptions, receiver: SmtpRecei
       socket.destroy()
       return
     }
-    const client = groupAddress(clientAddress)
+    const client = clientGroup(clientAddress)
     const fromClient = perClient.get(client) ?? 0
     const isFull = sessions.size >= limits.connectionsMax
     const isLimited = limits.isLoopbackLimited || !isLoopback(clientAddress)
@@ -163,13 +164,3 @@ function readAddress(socket: Socket): string | null {
 }
 
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
-
-/** The unit that counts as one client: an IPv4 address, or the /64 of one IPv6 customer. */
-function groupAddress(address: string): string {
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const last = tail === undefined || tail === '' ? [] : tail.split(':')
-  while (tail !== undefined && groups.length + last.length < 8) groups.push('0')
-  return [...groups, ...last].slice(0, 4).join(':')
-}

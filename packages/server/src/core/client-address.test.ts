@@ -1,0 +1,16 @@
+// The unit that limits of clients count.
+import { expect, test } from 'vitest'
+import { clientGroup } from './client-address.ts'
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:0DB8:0001:0002::9', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['2001:db8:1:2:3:4:5::', '2001:db8:1:2'],
+  [undefined, ''],
+])('%s counts as %s', (address, group) => {
+  expect(clientGroup(address)).toBe(group)
+})
