@@ -36,6 +36,7 @@ const featureOrder = [
   'mail/inbound',
   'mail/outbound/mta-sts',
   'mail/outbound',
+  'mail/reports',
   'mail/returned',
   'mail/drafts',
   'mail/labels',
@@ -280,6 +281,7 @@ test('a concept file of a feature is pure: it imports neither stores nor operati
     'server/src/features/mail/outbound/outgoing-queue.ts',
     'server/src/features/mail/inbound/sender-check.ts',
     'server/src/features/mail/inbound/smtp-intake.ts',
+    'server/src/features/mail/reports/smtp-intake.ts',
     'server/src/features/mail/returned/smtp-intake.ts',
     'server/src/features/account/oauth/clients.ts',
     'server/src/features/phone/arrivals.ts',
@@ -301,6 +303,7 @@ const namesInContract: Record<string, string> = {
   'account/organizations': 'accounts',
   'events/log': 'events',
   'mail/outbound': 'outbound-mail',
+  'mail/reports': 'domain-reports',
   'mail/rules': 'mail-rules',
   phone: 'phones',
 }

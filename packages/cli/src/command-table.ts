@@ -5,6 +5,7 @@ import { addressCommands } from './commands/addresses.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { auditCommands } from './commands/audit.ts'
 import { completionCommands } from './commands/completion.ts'
+import { domainReportCommands } from './commands/domain-reports.ts'
 import { domainCommands } from './commands/domains.ts'
 import { draftCommands } from './commands/drafts.ts'
 import { eventCommands } from './commands/events.ts'
@@ -59,6 +60,7 @@ export const commands: readonly Command[] = [
   ...quarantineCommands,
   ...suppressionCommands,
   ...domainCommands,
+  ...domainReportCommands,
   ...phoneCommands,
   ...imessageCommands,
   ...tunnelCommands,

@@ -25,7 +25,7 @@ export const DnsRecord = Type.Object(
     value: Type.String(),
     priority: Type.Optional(Type.Integer()),
     status: oneOf(['pending', 'valid', 'failed'] as const),
-    purpose: Type.String({ description: "mx, spf, dkim, ownership, dmarc, or the provider's own label." }),
+    purpose: Type.String({ description: "mx, spf, dkim, ownership, dmarc, tls_rpt, or the provider's own label." }),
     required: Type.Boolean({ description: 'false if the record is only recommended. The domain can be verified without it.' }),
   },
   { $id: 'DnsRecord' },

@@ -24,6 +24,7 @@ export const eventTypes = [
   'imessage.failed',
   'domain.verified',
   'domain.failed',
+  'domain.report_received',
   'tunnel.connected',
   'tunnel.disconnected',
   'storage.nearly_full',

@@ -19,6 +19,7 @@ export const idPrefixes = {
   suppression: 'sup',
   template: 'tpl',
   domain: 'dom',
+  domainReport: 'drep',
   mailRule: 'mrl',
   conversation: 'conv',
   imessage: 'imsg',

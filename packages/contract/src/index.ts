@@ -4,6 +4,7 @@ import * as addresses from './addresses.ts'
 import * as approvals from './approvals.ts'
 import * as attachments from './attachments.ts'
 import * as batches from './batches.ts'
+import * as domainReports from './domain-reports.ts'
 import * as domains from './domains.ts'
 import * as draftLists from './draft-lists.ts'
 import * as drafts from './drafts.ts'
@@ -50,6 +51,7 @@ export const operations: Operation[] = [
   messageSharing,
   templates,
   domains,
+  domainReports,
   attachments,
   mailRules,
   suppressions,

@@ -131,6 +131,7 @@ export const calls: Call[] = [
   { call: 'domains.verify', path: ['$domain'] },
   { call: 'domains.setDefault', path: ['$domain'], error: 'domain_not_verified' },
   { call: 'domains.zoneFile', path: ['$domain'] },
+  { call: 'domains.listReports', path: ['$domain'], args: { kind: 'tls' } },
   { call: 'domains.delete', path: ['$domain'] },
 
   {

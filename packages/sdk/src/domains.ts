@@ -1,11 +1,14 @@
 // Registers, verifies and deletes custom domains, and chooses the default.
+import type * as reports from '@callsign/contract/domain-reports'
 import type * as contract from '@callsign/contract/domains'
-import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
+import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
 
 export type Domain = ReplyOf<typeof contract.getDomain>['data']
 export type DomainWithCount = ReplyOf<typeof contract.listDomains>['data'][number]
 export type DnsRecord = Domain['dns_records'][number]
+export type DomainReportPage = ReplyOf<typeof reports.listDomainReports>
+export type DomainReport = DomainReportPage['data'][number]
 export type DomainVerification = { domain: Domain; message: string }
 
 export class Domains {
@@ -35,6 +38,11 @@ export class Domains {
     const request = { method: 'POST', path: path`/domains/${id}/verify`, options } as const
     const { data, message } = await this.#connection.request<ReplyOf<typeof contract.verifyDomain>>(request)
     return { domain: data, message }
+  }
+
+  /** One page of DMARC and TLS reports of other mail servers, newest first. */
+  listReports(id: string, query?: QueryOf<typeof reports.listDomainReports>, options?: RequestOptions): Promise<DomainReportPage> {
+    return this.#connection.request({ method: 'GET', path: path`/domains/${id}/reports`, query, options })
   }
 
   /** Makes a verified domain the default for new identities. */

@@ -71,7 +71,22 @@ describe('POST /domains', () => {
         purpose: 'ownership',
         required: true,
       },
-      { type: 'TXT', name: '_dmarc.first.example', value: 'v=DMARC1; p=none', status: 'pending', purpose: 'dmarc', required: false },
+      {
+        type: 'TXT',
+        name: '_dmarc.first.example',
+        value: 'v=DMARC1; p=none; rua=mailto:dmarc-reports@first.example',
+        status: 'pending',
+        purpose: 'dmarc',
+        required: false,
+      },
+      {
+        type: 'TXT',
+        name: '_smtp._tls.first.example',
+        value: 'v=TLSRPTv1; rua=mailto:tls-reports@first.example',
+        status: 'pending',
+        purpose: 'tls_rpt',
+        required: false,
+      },
     ])
     // 2048 bits make a SubjectPublicKeyInfo of 294 octets.
     expect(Buffer.from(recordOf(body.data, 'dkim').value.split('p=')[1], 'base64')).toHaveLength(294)
@@ -194,7 +209,7 @@ describe('POST /domains/{id}/verify', () => {
     const domain = await create(someName())
     const { data, message } = await verify(domain.id)
     expect(data).toMatchObject({ status: 'failed', verified_at: null, is_default: true })
-    expect(statuses(data)).toEqual({ mx: 'failed', spf: 'failed', dkim: 'failed', ownership: 'failed', dmarc: 'failed' })
+    expect(statuses(data)).toEqual({ mx: 'failed', spf: 'failed', dkim: 'failed', ownership: 'failed', dmarc: 'failed', tls_rpt: 'failed' })
     for (const purpose of ['mx', 'spf', 'dkim', 'ownership']) expect(message).toContain(`${recordOf(domain, purpose).name} (not found)`)
     expect(message).toMatch(/is not verified.*Recommended as well: TXT _dmarc/)
   })
@@ -204,7 +219,7 @@ describe('POST /domains/{id}/verify', () => {
     const domain = await create(someName())
     const published: Json[] = []
     const seen: Record<string, string>[] = []
-    for (const purpose of ['mx', 'ownership', 'dkim', 'spf', 'dmarc']) {
+    for (const purpose of ['mx', 'ownership', 'dkim', 'spf', 'dmarc', 'tls_rpt']) {
       published.push(recordOf(domain, purpose))
       publish(dns, published)
       const { data, message } = await verify(domain.id)
@@ -214,13 +229,14 @@ describe('POST /domains/{id}/verify', () => {
       expect(await get(domain.id)).toEqual(data)
     }
     expect(seen.map((one) => Object.values(one).join(' '))).toEqual([
-      'valid failed failed failed failed failed',
-      'valid failed failed valid failed failed',
-      'valid failed valid valid failed failed',
-      'valid valid valid valid failed verified',
-      'valid valid valid valid valid verified',
+      'valid failed failed failed failed failed failed',
+      'valid failed failed valid failed failed failed',
+      'valid failed valid valid failed failed failed',
+      'valid valid valid valid failed failed verified',
+      'valid valid valid valid valid failed verified',
+      'valid valid valid valid valid valid verified',
     ])
-    expect(Object.keys(seen[0] as object)).toEqual(['mx', 'spf', 'dkim', 'ownership', 'dmarc', 'domain'])
+    expect(Object.keys(seen[0] as object)).toEqual(['mx', 'spf', 'dkim', 'ownership', 'dmarc', 'tls_rpt', 'domain'])
     // And back, one by one.
     for (const purpose of ['dkim', 'ownership', 'mx']) {
       withdraw(dns, [recordOf(domain, purpose)])
@@ -328,7 +344,7 @@ describe('POST /domains/{id}/verify', () => {
     const domain = await create(someName())
     publish(dns, domain.dns_records)
     change(domain)
-    expect((await verify(domain.id)).data.dns_records.map((record: Json) => record.status)).toEqual(Array(5).fill('valid'))
+    expect((await verify(domain.id)).data.dns_records.map((record: Json) => record.status)).toEqual(Array(6).fill('valid'))
   })
 
   const setMx = (domain: Json, hosts: [number, string][]) =>

@@ -34,6 +34,38 @@ export const mailSettingsDetails: Record<string, OperationDetails> = {
     sdk: 'const { domain, message } = await callsign.domains.verify($domain_id)',
     cli: `callsign domains verify ${domain}`,
   },
+  listDomainReports: {
+    description:
+      'Returns one page of the reports about a domain, newest first, with their largest sources. Other mail servers send them to the addresses in the recommended `dmarc` and `tls_rpt` records. A report is accepted only if DMARC confirms the domain in its From field, and only if it is about this domain or one below it. A report that is sent twice is listed once. Reports are kept for 400 days.',
+    keys: 'organization',
+    query: { kind: 'dmarc' },
+    reply: {
+      data: [
+        {
+          id: sampleId('domainReport'),
+          kind: 'dmarc',
+          reporter: 'google.com',
+          report_id: '7340129083',
+          starts_at: '2026-03-01T00:00:00.000Z',
+          ends_at: '2026-03-01T23:59:59.000Z',
+          passed: 120,
+          failed: 3,
+          sources: [
+            {
+              source: '203.0.113.7',
+              count: 120,
+              is_passed: true,
+              disposition: 'none',
+              detail: 'DKIM pass, SPF pass, From mail.example.com',
+            },
+          ],
+          created_at: '2026-03-02T09:30:00.000Z',
+        },
+      ],
+    },
+    sdk: 'const page = await callsign.domains.listReports($domain_id, $query)',
+    cli: `callsign domains reports ${domain}`,
+  },
   setDefaultDomain: {
     description: 'Makes a verified domain the default. New identities get their mailbox there. Existing mailboxes stay where they are.',
     keys: 'organization',

@@ -95,6 +95,18 @@ export const webhookSamples: Record<EventType, { meaning: string; data: Record<s
   'imessage.failed': { meaning: 'A message of an agent could not be sent.', data: imessage('outbound', 'Your order ships today.') },
   'domain.verified': { meaning: 'The DNS records of a domain are published.', data: domain('verified') },
   'domain.failed': { meaning: 'The DNS records of a domain have been wrong for 72 hours.', data: domain('failed') },
+  'domain.report_received': {
+    meaning: 'Another mail server has sent a DMARC or TLS report about a domain.',
+    data: {
+      id: sampleId('domainReport'),
+      domain_id: sampleId('domain'),
+      domain: 'mail.example.com',
+      kind: 'dmarc',
+      reporter: 'google.com',
+      passed: 120,
+      failed: 3,
+    },
+  },
   'tunnel.connected': { meaning: 'The first client of a tunnel has connected.', data: { id: sampleId('tunnel'), ...agent } },
   'tunnel.disconnected': { meaning: 'The last client of a tunnel has disconnected.', data: { id: sampleId('tunnel'), ...agent } },
   'storage.nearly_full': {

@@ -405,7 +405,7 @@ class DnsRecord(TypedDict):
     priority: NotRequired[int]
     status: Literal["pending", "valid", "failed"]
     purpose: str
-    """mx, spf, dkim, ownership, dmarc, or the provider's own label."""
+    """mx, spf, dkim, ownership, dmarc, tls_rpt, or the provider's own label."""
     required: bool
     """false if the record is only recommended. The domain can be verified without it."""
 
@@ -424,6 +424,34 @@ class Domain(TypedDict):
     """The client_id of the creation."""
     created_at: str
     updated_at: str
+
+
+class DomainReport(TypedDict):
+    id: str
+    kind: Literal["dmarc", "tls"]
+    reporter: str
+    """The authenticated domain in From of the report."""
+    report_id: str
+    """The id that the reporter gave it."""
+    starts_at: str
+    ends_at: str
+    passed: int
+    """Messages that passed DMARC, or sessions with TLS."""
+    failed: int
+    sources: List[DomainReportSourcesItem]
+    """The largest sources first, at most 100."""
+    created_at: str
+
+
+class DomainReportSourcesItem(TypedDict):
+    source: str
+    """The address that sent the mail. Empty in TLS reports, except for some failures."""
+    count: int
+    """Messages of a DMARC report, sessions of a TLS report."""
+    is_passed: bool
+    disposition: Literal["none", "quarantine", "reject", None]
+    """The action of the receiver. null in TLS reports."""
+    detail: str
 
 
 class DomainWithCount(TypedDict):
@@ -826,6 +854,13 @@ class ListAuditReply(TypedDict):
 class ListDeliveriesReply(TypedDict):
     object: Literal["list"]
     data: List[Delivery]
+    has_more: bool
+    next_cursor: str | None
+
+
+class ListDomainReportsReply(TypedDict):
+    object: Literal["list"]
+    data: List[DomainReport]
     has_more: bool
     next_cursor: str | None
 

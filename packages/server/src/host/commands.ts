@@ -20,6 +20,7 @@ import { runDoctor } from './doctor.ts'
 import { CommandFailed } from './failure.ts'
 import { ensureFirstKey } from './first-start.ts'
 import { requireFolder } from './folder.ts'
+import { printMailDomainReports } from './mail-domain-reports.ts'
 import { restoreBackup } from './restore.ts'
 import { runSetup } from './setup.ts'
 import { checkUpgrade, describePlan } from './upgrade-check.ts'
@@ -36,6 +37,7 @@ export const usage = `usage: callsignd [command]
   console-hashes                              print the hash of every file of the built console
   console-loader [URL]                        print the vault page to save, for the server at URL (CALLSIGN_PUBLIC_URL by default)
   dkim                                        print the DNS records of the mail domain's DKIM keys, for publication
+  reports [--kind dmarc|tls] [--json]         list the DMARC and TLS reports of other mail servers about the mail domain
   imessage                                    print the address for the iMessage provider's callbacks (keep it secret)
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
@@ -49,7 +51,16 @@ directory, or the file of --config FILE.`
 
 type Print = (line: string) => void
 type Credentials = ReturnType<typeof createCredentials>
-type Options = { check?: boolean; json?: boolean; name?: string; organization?: string; agent?: string; scope?: string[]; words: string[] }
+type Options = {
+  check?: boolean
+  json?: boolean
+  kind?: string
+  name?: string
+  organization?: string
+  agent?: string
+  scope?: string[]
+  words: string[]
+}
 type Context = { config: Config; db: Database; credentials: Credentials; options: Options; print: Print }
 
 /** Runs one command and returns the exit code. Throws CommandFailed with a sentence for the operator. */
@@ -159,6 +170,7 @@ function readOptions(args: string[]): Options {
       allowPositionals: true,
       options: {
         json: { type: 'boolean' },
+        kind: { type: 'string' },
         name: { type: 'string' },
         organization: { type: 'string' },
         agent: { type: 'string' },
@@ -195,6 +207,8 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     for (const { name, value } of await dkim.listRecords({ organizationId: null, domain: config.mailDomain }))
       print(`${name}. IN TXT ${quotedTxt(value)}`)
   },
+
+  reports: ({ db, options, print }) => printMailDomainReports(db, options, print),
 
   async 'console-link'({ config, db, credentials, options, print }) {
     const organizationId = await organizationOf(credentials, options)

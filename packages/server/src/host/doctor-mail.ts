@@ -3,6 +3,7 @@ import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import { reverseName } from '@callsign/mail/dns'
 import type { Config } from '../config/settings.ts'
 import type { FetchedFile } from '../core/web.ts'
+import type { DomainRecord } from '../features/mail/domains/model.ts'
 import { judgeMx, judgeTxt } from '../features/mail/domains/own-records.ts'
 import { matchesPolicy, policyBytesMax, readPolicy, readRecord } from '../features/mail/outbound/mta-sts/model.ts'
 import { readBanner } from './doctor-network.ts'
@@ -19,6 +20,8 @@ export type MailChecks = {
 }
 
 const fetchMs = 10_000
+/** The purpose of a record that has a check of its own, because it is optional. */
+const tlsReports = 'tls_rpt'
 
 export async function checkMail(checks: MailChecks): Promise<Finding[]> {
   const { config, dns } = checks
@@ -46,8 +49,9 @@ export async function checkMail(checks: MailChecks): Promise<Finding[]> {
 
 async function checkRecords({ config, dns, dkim }: MailChecks): Promise<Finding[]> {
   const keys = dkim ?? []
+  const records = mailRecords(config, keys).filter(({ purpose }) => purpose !== tlsReports)
   const findings = await Promise.all(
-    mailRecords(config, keys).map(async (record) => {
+    records.map(async (record) => {
       const about = `${record.type} record of ${record.name}`
       const publish = `Publish: ${record.name}. IN ${record.type} ${record.type === 'MX' ? `${record.priority} ${record.value}.` : `"${record.value}"`}`
       const answer = await (record.type === 'MX' ? dns.mx(record.name) : dns.txt(record.name))
@@ -57,7 +61,7 @@ async function checkRecords({ config, dns, dkim }: MailChecks): Promise<Finding[
       return judged.status === 'valid' ? ok(`${about} is right.`) : attention(`${about}: ${judged.note}. ${publish}`)
     }),
   )
-  if (dkim === null) findings.push(note('The first start makes the DKIM keys. Run callsignd doctor again after it, or callsignd dkim.'))
+  if (dkim === null) findings.push(note('There are no DKIM keys yet. callsignd dkim makes them, and prints their records.'))
   return findings
 }
 
@@ -181,11 +185,14 @@ async function checkMtaSts({ config: { mailDomain }, dns, fetchFile }: MailCheck
   }
 }
 
-async function checkTlsReports({ mailDomain }: Config, dns: Resolver): Promise<Finding[]> {
-  const name = `_smtp._tls.${mailDomain}`
+async function checkTlsReports(config: Config, dns: Resolver): Promise<Finding[]> {
+  const { name, value } = mailRecords(config, []).find(({ purpose }) => purpose === tlsReports) as DomainRecord
   const answer = await dns.txt(name)
   const records = answer.kind === 'found' ? answer.records.filter((text) => /^v=TLSRPTv1\s*;/.test(text)) : []
-  if (records.length === 1) return [ok(`TLS reports go to ${/rua=([^;]+)/.exec(records[0] as string)?.[1]?.trim() ?? 'nowhere'}.`)]
+  const address = /rua=([^;]+)/.exec(records[0] ?? '')?.[1]?.trim()
+  if (records.length === 1 && address === undefined)
+    return [attention(`${name} has no address for reports. Publish: ${name}. IN TXT "${value}"`)]
+  if (records.length === 1) return [ok(`TLS reports go to ${address}.`)]
   if (records.length > 1) return [attention(`${name} has ${records.length} TLS-RPT records, which senders take for none. Leave one.`)]
-  return [note(`No TLS reports are requested. Publish: ${name}. IN TXT "v=TLSRPTv1; rua=mailto:postmaster@${mailDomain}"`)]
+  return [note(`No TLS reports are requested. Publish: ${name}. IN TXT "${value}"`)]
 }

@@ -1,7 +1,7 @@
 // The DNS records that an installation needs for its mail domain, its address and its tunnels.
 import type { Config } from '../config/settings.ts'
 import { isPrivateHost } from '../config/values.ts'
-import type { DomainRecord } from '../features/mail/domains/model.ts'
+import { type DomainRecord, reportRecords } from '../features/mail/domains/model.ts'
 
 export type KeyRecord = { name: string; value: string }
 
@@ -22,7 +22,7 @@ export function mailRecords({ mailDomain }: Config, dkim: KeyRecord[]): DomainRe
     { ...text('mx', mailDomain, mailDomain), type: 'MX', priority: 10 },
     text('spf', mailDomain, 'v=spf1 mx ~all'),
     ...dkim.map(({ name, value }) => text('dkim', name, value)),
-    text('dmarc', `_dmarc.${mailDomain}`, `v=DMARC1; p=none; rua=mailto:postmaster@${mailDomain}`),
+    ...reportRecords(mailDomain),
   ]
 }
 

@@ -33,6 +33,8 @@ import { createMtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
 import { createOutboundMail } from '../features/mail/outbound/operations.ts'
 import { createReturnPaths } from '../features/mail/outbound/return-path.ts'
 import { outboundMailRoutes } from '../features/mail/outbound/routes.ts'
+import { createDomainReports, type DomainReports } from '../features/mail/reports/operations.ts'
+import { domainReportRoutes } from '../features/mail/reports/routes.ts'
 import { createReturnedMail, type ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createMailRules } from '../features/mail/rules/operations.ts'
 import { mailRuleRoutes } from '../features/mail/rules/routes.ts'
@@ -57,6 +59,9 @@ export type MailArea = Area & {
   inboundMail: InboundMail
   messages: Messages
   returnedMail: ReturnedMail
+  domainReports: DomainReports
+  /** True for a custom domain whose mailboxes are on this server. */
+  isServed: (domain: string) => Promise<boolean>
   linkDecisions: LinkDecisions
 }
 
@@ -170,6 +175,15 @@ export function createMailArea(
     log: log.child({ part: 'outbound-mail' }),
   })
   const returnedMail = createReturnedMail({ db, messages, identities, suppressions, returnPaths, emit, businessEvents, mailDomain })
+  const domainReports = createDomainReports({
+    db,
+    domains: domains.domains,
+    emit,
+    mail: reader,
+    reader: fileReader,
+    decode: decodeAttachment,
+    mailDomain,
+  })
   const linkKey = keyring.subkey('approval-links')
   const linkUrl = (linkId: string) => `${publicUrl()}${approvalPathOf(linkId, linkKey)}`
   events.useApprovalLinks(linkUrl)
@@ -194,12 +208,15 @@ export function createMailArea(
     inboundMail,
     messages,
     returnedMail,
+    domainReports,
+    isServed: domains.domains.isServed,
     linkDecisions: createLinkDecisions({ db, identities, drafts, key: linkKey }),
     routes: [
       ...outboundMailRoutes(outboundMail),
       ...messageRoutes(messages, attachments),
       ...draftRoutes(drafts),
       ...domainRoutes(domains.domains),
+      ...domainReportRoutes(domainReports),
       ...attachmentRoutes(attachments),
       ...mailRuleRoutes(mailRules),
       ...suppressionRoutes(suppressions),
@@ -219,6 +236,7 @@ export function createMailArea(
       { name: 'purge trash', everyMs: hourMs, isDueAtStart: true, run: () => messages.purgeTrash(inMs(-trashedMs)) },
       { name: 'sweep blobs', everyMs: blobSweepEveryMs, run: () => messages.sweepBlobs(dayMs) },
       domains.recheckTask,
+      { name: 'sweep domain reports', everyMs: dayMs, run: () => domainReports.sweep() },
       { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },
       { name: 'sweep wake windows', everyMs: hourMs, run: () => wakeGuard.sweep() },
       { name: 'move usage changes', everyMs: usageEveryMs, run: () => usage.move() },

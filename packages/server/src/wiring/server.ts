@@ -12,6 +12,7 @@ import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
 import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 import type { InboundMail } from '../features/mail/inbound/operations.ts'
 import type { Messages } from '../features/mail/messages/operations.ts'
+import type { DomainReports } from '../features/mail/reports/operations.ts'
 import type { ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createSimulatorState } from '../features/simulator/operations.ts'
 import { openAccessLog } from './access-log.ts'
@@ -35,6 +36,9 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   messages: Messages
   inboundMail: InboundMail
   returnedMail: ReturnedMail
+  domainReports: DomainReports
+  /** True for a custom domain whose mailboxes are on this server. */
+  isServed: (domain: string) => Promise<boolean>
   linkDecisions: LinkDecisions
   deliverer: Deliverer
   /** The caller of a token that opens event sockets only. */
@@ -86,6 +90,8 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     messages: mail.messages,
     inboundMail: mail.inboundMail,
     returnedMail: mail.returnedMail,
+    domainReports: mail.domainReports,
+    isServed: mail.isServed,
     linkDecisions: mail.linkDecisions,
     deliverer: webhooks.deliverer,
     authenticateSocket: events.events.authenticateSocket,

@@ -49,6 +49,7 @@ from ..models import (
     ListApprovalsReply,
     ListAuditReply,
     ListDeliveriesReply,
+    ListDomainReportsReply,
     ListDraftVersionsReply,
     ListEventsReply,
     ListIdentitiesReply,
@@ -435,6 +436,36 @@ class Domains:
             Request[List[DomainWithCount]](
                 "GET",
                 "/domains",
+                timeout=request_timeout,
+            )
+        )
+
+    def list_reports(
+        self,
+        domain_id: str,
+        *,
+        kind: Literal["dmarc", "tls"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListDomainReportsReply:
+        """Returns one page of the reports about a domain, newest first, with their largest
+        sources. Other mail servers send them to the addresses in the recommended `dmarc` and
+        `tls_rpt` records. A report is accepted only if DMARC confirms the domain in its From
+        field, and only if it is about this domain or one below it. A report that is sent twice
+        is listed once. Reports are kept for 400 days.
+        """
+        return self._connection.request(
+            Request[ListDomainReportsReply](
+                "GET",
+                f"/domains/{segment(domain_id)}/reports",
+                query=given(
+                    {
+                        "kind": kind,
+                        "limit": limit,
+                        "cursor": cursor,
+                    }
+                ),
                 timeout=request_timeout,
             )
         )
@@ -4111,7 +4142,7 @@ class Webhooks:
         self,
         *,
         url: str,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]],
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]],
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,
@@ -4174,7 +4205,7 @@ class Webhooks:
         id: str,
         *,
         status: Literal["pending", "delivered", "failed"] | Unset = UNSET,
-        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"] | Unset = UNSET,
+        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -4345,7 +4376,7 @@ class Webhooks:
         id: str,
         *,
         url: str | Unset = UNSET,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]] | Unset = UNSET,
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]] | Unset = UNSET,
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,

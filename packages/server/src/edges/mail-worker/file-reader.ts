@@ -1,8 +1,9 @@
-// Reads the text of attachments on worker threads of their own, so that a hostile file delays neither mail nor other requests.
+// Reads the text of attachments, and reports about domains, on worker threads of their own, so that a hostile file delays neither mail nor other requests.
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../core/log.ts'
-import type { FileReader } from '../../features/mail/attachments/provider.ts'
-import type { FileResult, FileTask } from './protocol.ts'
+import type { FileFailure, FileReader } from '../../features/mail/attachments/provider.ts'
+import type { ReportReader } from '../../features/mail/reports/provider.ts'
+import type { FileResult, FileResults, FileTask } from './protocol.ts'
 import { copyOf, createThreadPool, LimitExceeded } from './thread-pool.ts'
 
 export type FileReaderSettings = {
@@ -23,7 +24,9 @@ const megabyte = 1024 * 1024
 const heapMegabytesMax = 2048
 
 /** Creates a reader. Its threads start with the first file. */
-export function createFileReader(settings: FileReaderSettings): FileReader & { close: () => Promise<void>; threads: () => number } {
+export function createFileReader(
+  settings: FileReaderSettings,
+): FileReader & ReportReader & { close: () => Promise<void>; threads: () => number } {
   const { log, filesMax = 40, filesPerOwnerMax = 10 } = settings
   const pool = createThreadPool<FileTask, FileResult>({
     file: new URL('./file-thread.ts', import.meta.url),
@@ -46,19 +49,29 @@ export function createFileReader(settings: FileReaderSettings): FileReader & { c
     else openByOwner.delete(owner)
   }
 
+  async function perform<Kind extends FileTask['kind']>(
+    owner: string,
+    toTask: () => Extract<FileTask, { kind: Kind }>,
+  ): Promise<FileResults[Kind] | { failure: FileFailure }> {
+    if (open >= filesMax || (openByOwner.get(owner) ?? 0) >= filesPerOwnerMax) return { failure: 'busy' }
+    count(owner, 1)
+    try {
+      return await pool.perform<FileResults[Kind] | { failure: Exclude<FileFailure, 'busy'> }>(toTask)
+    } catch (error) {
+      if (error instanceof LimitExceeded) return { failure: 'too_complex' }
+      log.error({ err: error }, 'a file could not be read on its thread')
+      return { failure: 'damaged' }
+    } finally {
+      count(owner, -1)
+    }
+  }
+
   return {
-    async read({ bytes, owner, ...file }) {
-      if (open >= filesMax || (openByOwner.get(owner) ?? 0) >= filesPerOwnerMax) return { failure: 'busy' }
-      count(owner, 1)
-      try {
-        return await pool.perform(() => ({ ...file, bytes: copyOf(bytes) }))
-      } catch (error) {
-        if (error instanceof LimitExceeded) return { failure: 'too_complex' }
-        log.error({ err: error }, 'an attachment could not be read on its thread')
-        return { failure: 'damaged' }
-      } finally {
-        count(owner, -1)
-      }
+    read: ({ bytes, owner, ...file }) => perform<'text'>(owner, () => ({ kind: 'text', ...file, bytes: copyOf(bytes) })),
+    async readReport(bytes, owner) {
+      const report = await perform<'report'>(owner, () => ({ kind: 'report', bytes: copyOf(bytes) }))
+      if (!('failure' in report)) return report
+      return report.failure === 'busy' ? 'busy' : null
     },
     threads: pool.threads,
     close: pool.close,

@@ -2,6 +2,7 @@
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { ReadMail } from '@callsign/mail/content/reading'
 import type { FileFailure, FileText } from '../../features/mail/attachments/provider.ts'
+import type { ReportContent } from '../../features/mail/reports/model.ts'
 
 /** `end` means that nothing follows and nothing is in flight. */
 export type ToThread<Task> = { what: 'task'; id: number; task: Task } | { what: 'answer'; id: number; answer: unknown } | { what: 'end' }
@@ -21,5 +22,9 @@ export type MailResult = MailResults[MailTask['kind']]
 
 export type DnsQuestion = { type: 'txt' | 'mx' | 'a' | 'aaaa' | 'cname' | 'ptr'; name: string }
 
-export type FileTask = { bytes: ArrayBuffer; filename: string; contentType: string; charactersMax: number }
-export type FileResult = FileText | { failure: Exclude<FileFailure, 'busy'> }
+export type FileTask =
+  | { kind: 'text'; bytes: ArrayBuffer; filename: string; contentType: string; charactersMax: number }
+  | { kind: 'report'; bytes: ArrayBuffer }
+
+export type FileResults = { text: FileText; report: ReportContent }
+export type FileResult = FileResults[FileTask['kind']] | { failure: Exclude<FileFailure, 'busy'> }

@@ -9,6 +9,8 @@ import { domainWithRecords } from './domains.ts'
 type Payload = Static<typeof Event>
 type Data = Record<string, unknown>
 
+const domainTypes: EventType[] = ['domain.verified', 'domain.failed']
+
 /** Our types by the type of Resend. Resend has one type for every change of a domain. */
 export const eventTypesOfResend: Record<string, EventType[]> = {
   'email.sent': ['email.sent'],
@@ -17,7 +19,7 @@ export const eventTypesOfResend: Record<string, EventType[]> = {
   'email.complained': ['email.complained'],
   'email.failed': ['email.failed'],
   'email.received': ['email.received'],
-  'domain.updated': ['domain.verified', 'domain.failed'],
+  'domain.updated': domainTypes,
 }
 
 /** The types of Resend that have these types of ours. */
@@ -27,7 +29,7 @@ export const resendTypesOf = (types: string[]): string[] =>
   )
 
 /** The type of Resend for an event. An event without one keeps its own type. */
-export const resendTypeOf = (type: string): string => (type.startsWith('domain.') ? 'domain.updated' : type)
+export const resendTypeOf = (type: string): string => (domainTypes.some((one) => one === type) ? 'domain.updated' : type)
 
 /** The body of an event as webhooks of Resend have it. */
 export const toResendEvent = ({ type, timestamp, data }: Payload): { type: string; created_at: string; data: Data } => ({
@@ -39,7 +41,7 @@ export const toResendEvent = ({ type, timestamp, data }: Payload): { type: strin
 function dataOf(type: string, data: Data): Data {
   if (type === 'email.received') return receivedData(data as never)
   if (type.startsWith('email.')) return { ...emailData(data as never), ...outcomeOf(type, data) }
-  if (type.startsWith('domain.')) return domainWithRecords(data as Static<typeof Domain>)
+  if (resendTypeOf(type) === 'domain.updated') return domainWithRecords(data as Static<typeof Domain>)
   return data
 }
 

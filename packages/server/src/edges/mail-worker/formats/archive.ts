@@ -17,6 +17,10 @@ export class Archive {
     this.#entries = entries
   }
 
+  names(): string[] {
+    return [...this.#entries.keys()]
+  }
+
   has(name: string): boolean {
     return this.#entries.has(name)
   }

@@ -1,4 +1,4 @@
-// Reads XML of office files as a stream of elements, without a tree.
+// Reads XML of office files and reports as a stream of elements, without a tree.
 import { StringDecoder } from 'node:string_decoder'
 import sax from 'sax'
 import type { Archive } from './archive.ts'
@@ -21,7 +21,10 @@ export type XmlHandler = {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
 
 /** Reads one part of an archive. A part with a document type is rejected, because entities are declared there. */
-export async function readXml(archive: Archive, part: string, handler: XmlHandler): Promise<void> {
+export const readXml = (archive: Archive, part: string, handler: XmlHandler): Promise<void> => parseXml(archive.read(part), part, handler)
+
+/** Reads the bytes of `part`, as `readXml` does. */
+export async function parseXml(chunks: AsyncIterable<Buffer>, part: string, handler: XmlHandler): Promise<void> {
   // Without positions the parser does not check the length of its buffers.
   const parser = sax.parser(true, { position: true })
   let depth = 0
@@ -45,7 +48,7 @@ export async function readXml(archive: Archive, part: string, handler: XmlHandle
 
   const decoder = new StringDecoder('utf8')
   let isFirst = true
-  for await (const chunk of archive.read(part)) {
+  for await (const chunk of chunks) {
     if (isFirst && (chunk[0] === 0xff || chunk[0] === 0xfe)) throw new Unreadable('not_supported', `${part} is UTF-16`)
     const text = decoder.write(chunk)
     parser.write(isFirst ? text.replace(/^\ufeff/, '') : text)

@@ -111,8 +111,8 @@ const reservedHandles = new Set([...roleNames, ...hostNames])
 export const isReservedHandle = (handle: string): boolean =>
   reservedHandles.has(handle) || isId('identity', handle) || isId('tunnel', handle)
 
-/** Role addresses that RFC 2142 and RFC 5321 require of every domain. Their mail does not go to the agent of an address. */
-const domainRoles = new Set(['postmaster', 'abuse', 'mailer-daemon'])
+/** Role addresses that RFC 2142 and RFC 5321 require of every domain, and those of reports. Their mail does not go to the agent of an address. */
+const domainRoles = new Set(['postmaster', 'abuse', 'mailer-daemon', 'dmarc-reports', 'tls-reports'])
 
 /** The local part of the address that receives all other mail of a domain. */
 export const catchAllPart = '*'

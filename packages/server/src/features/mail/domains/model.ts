@@ -30,6 +30,20 @@ export type DomainRow = {
 /** The result of inspecting the records. `undecided`: the provider has not decided yet. `notes` has one entry per record: the value found, or null. */
 export type Inspection = { verdict: 'verified' | 'incomplete' | 'undecided'; records: DomainRecord[]; notes: (string | null)[] }
 
+export type ReportKind = 'dmarc' | 'tls'
+
+/** The local parts that take reports at every domain. */
+export const reportParts: Record<ReportKind, string> = { dmarc: 'dmarc-reports', tls: 'tls-reports' }
+
+/** The recommended records that ask other mail servers for reports. The DMARC policy asks for no refusals: that is the owner's choice. */
+export const reportRecords = (domain: string): DomainRecord[] => {
+  const record = { type: 'TXT', status: 'pending', required: false } as const
+  return [
+    { ...record, purpose: 'dmarc', name: `_dmarc.${domain}`, value: `v=DMARC1; p=none; rua=mailto:${reportParts.dmarc}@${domain}` },
+    { ...record, purpose: 'tls_rpt', name: `_smtp._tls.${domain}`, value: `v=TLSRPTv1; rua=mailto:${reportParts.tls}@${domain}` },
+  ]
+}
+
 /** The job that removes a deleted domain from its provider. Its subject is `provider id`. */
 export const unregisterJob = 'domain.unregister'
 

@@ -1,6 +1,6 @@
 // The DNS records of a domain that the built-in engine serves, and the check of each against DNS.
 import type { DnsAnswer, MxRecord } from '@callsign/mail/dns'
-import type { DomainRecord } from './model.ts'
+import { type DomainRecord, reportRecords } from './model.ts'
 
 const ownershipPrefix = 'callsign-verification='
 const foundCharactersMax = 120
@@ -24,8 +24,7 @@ export function ownRecords(
     record('spf', domain, 'v=spf1 mx ~all'),
     record('dkim', more.dkim.name, more.dkim.value),
     record('ownership', `_callsign.${domain}`, `${ownershipPrefix}${more.token}`),
-    // Requests neither reports nor refusals: the policy is the owner's choice.
-    { ...record('dmarc', `_dmarc.${domain}`, 'v=DMARC1; p=none'), required: false },
+    ...reportRecords(domain),
   ]
 }
 
@@ -58,7 +57,9 @@ export function judgeTxt(record: DomainRecord, answer: DnsAnswer<string>): Findi
     case 'dkim':
       return judgeDkim(record, texts)
     case 'dmarc':
-      return judgeDmarc(texts)
+      return judgeOne(texts, /^v=DMARC1\s*(;|$)/i, 'DMARC')
+    case 'tls_rpt':
+      return judgeOne(texts, /^v=TLSRPTv1\s*;/i, 'TLS-RPT')
     default:
       return judgeOwnership(record, texts)
   }
@@ -103,11 +104,11 @@ function judgeDkim(record: DomainRecord, texts: string[]): Finding {
   return wrong(isCut ? 'the key is cut off: a value over 255 characters has to be split into several strings' : 'another key')
 }
 
-function judgeDmarc(texts: string[]): Finding {
-  const policies = texts.filter((text) => /^v=DMARC1\s*(;|$)/i.test(text))
-  if (policies.length === 0) return wrong('not found')
-  if (policies.length > 1) return wrong(`${policies.length} DMARC records, which receivers take for none`)
-  return valid
+/** Requires exactly one record of a kind. Its policy and its addresses are the owner's choice. */
+function judgeOne(texts: string[], pattern: RegExp, kind: string): Finding {
+  const count = texts.filter((text) => pattern.test(text)).length
+  if (count === 0) return wrong('not found')
+  return count > 1 ? wrong(`${count} ${kind} records, which others take for none`) : valid
 }
 
 const judgeOwnership = (record: DomainRecord, texts: string[]): Finding =>
