@@ -16,6 +16,7 @@ import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../edges/smtp/server/listener.ts'
 import { createSignIn, createSubmissionReceiver, type SubmissionApi } from '../edges/smtp/server/submission.ts'
+import { createAutoconfigPages } from './autoconfig.ts'
 import type { ServerParts } from './server.ts'
 
 /** Wrong credentials of one address: as for the API, a burst and then one each five seconds. */
@@ -64,7 +65,7 @@ export function createSubmission({ config, parts, log, businessEvents, smtp }: N
   const mount: Pages['mount'] = (_app, tools) => {
     apiCalls = tools.apiCalls
   }
-  return { servers, pages: [{ paths: [], mount }] }
+  return { servers, pages: [{ paths: [], mount }, ...createAutoconfigPages(config, parts)] }
 }
 
 function createSubmissionApi({ console: accounts, identities, messages }: ServerParts, apiCalls: () => ApiCalls): SubmissionApi {
