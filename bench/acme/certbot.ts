@@ -170,6 +170,16 @@ export async function driveWithCertbot(check: Checklist['check']): Promise<void>
       expectThat(account()?.status === 'deactivated', 'the account is still valid')
       return undefined
     })
+    await check('an account needs the binding to one of the authority, and its key', async () => {
+      const hmacKey = Buffer.from('a key of the authority, 32 bytes').toString('base64url')
+      acme.settings.externalKeys = { 'key-1': hmacKey }
+      const register = ['register', '--agree-tos', '-m', 'three@certbot.test']
+      const wrong = Buffer.from('another key of 32 bytes ........').toString('base64url')
+      await fail(/external account|eab-kid|externalAccount/i, ...register)
+      await fail(/acme:error:unauthorized/, ...register, '--eab-kid', 'key-1', '--eab-hmac-key', wrong)
+      await succeed(...register, '--eab-kid', 'key-1', '--eab-hmac-key', hmacKey)
+      return undefined
+    })
   } finally {
     await world.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApp } from '../src/app.ts'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
+import { createAuthority, newAccountKey } from '../src/edges/acme/authority.ts'
 import { createIssuedCertificates } from '../src/edges/postgres/certificates.ts'
+import { listCertificates, renewCertificate } from '../src/host/certificates.ts'
 import { type AcmeWorld, acmeNames, startAcmeWorld } from './harness/acme/world.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -129,6 +131,54 @@ test('the authority can ask for an earlier renewal', async () => {
   await renewed(acmeNames.api, before)
   const endMs = (await rowOf(acmeNames.api)).due_at.getTime()
   world.acme.suggest(acmeNames.api, { startMs: endMs, endMs: endMs + 1000 })
+})
+
+test('an account is bound to one of the authority, with the key of the settings', async () => {
+  const hmacKey = Buffer.from('a key of the authority, 32 bytes').toString('base64url')
+  world.acme.settings.externalKeys = { 'key-1': hmacKey }
+  const open = async (externalAccount: { kid: string; hmacKey: string } | null) => {
+    const authority = await createAuthority({
+      directoryUrl: world.acme.directoryUrl,
+      accountKey: await newAccountKey(),
+      accountUrl: null,
+      email: null,
+      externalAccount,
+      roots: world.acme.ca,
+      userAgent: 'Callsign/test',
+    })
+    return authority.openAccount()
+  }
+  try {
+    await expect(open(null)).rejects.toThrow(/externalAccountBinding is required/)
+    await expect(open({ kid: 'key-1', hmacKey: Buffer.from('wrong').toString('base64url') })).rejects.toThrow(
+      /signature of the binding is wrong/,
+    )
+    await expect(open({ kid: 'key-2', hmacKey })).rejects.toThrow(/no account has the key id key-2/)
+    expect(await open({ kid: 'key-1', hmacKey })).toMatch(/\/account\//)
+  } finally {
+    world.acme.settings.externalKeys = null
+  }
+})
+
+test('certificates are listed on the host, and one is ordered early', async () => {
+  const config = readConfig(harness.environment)
+  const lines: string[] = []
+  const print = (line: string) => lines.push(line)
+  await listCertificates(config, harness.db, {}, print)
+  expect(lines).toEqual(
+    [wildcard, acmeNames.api, acmeNames.mail].map((name) =>
+      expect.stringMatching(new RegExp(`^${name.replace('*', '\\*')} +valid until 20.*next order 20`)),
+    ),
+  )
+  const before = await serialAt(harness.httpsPort, acmeNames.api)
+  await renewCertificate(config, harness.db, acmeNames.api, print)
+  expect(lines.at(-1)).toContain('within 0.1 seconds')
+  await renewed(acmeNames.api, before)
+  lines.length = 0
+  await listCertificates(config, harness.db, { json: true }, print)
+  expect(JSON.parse(lines[0] as string)[1]).toMatchObject({ name: acmeNames.api, failures: 0, last_error: null })
+  await expect(renewCertificate(config, harness.db, 'other.callsign.test', print)).rejects.toThrow(/not one of the names/)
+  await expect(listCertificates(readConfig({}), harness.db, {}, print)).rejects.toThrow(/CALLSIGN_ACME_DIRECTORY/)
 })
 
 test('an account that the authority has lost is created again', async () => {

@@ -124,6 +124,11 @@ test.each<[string, () => void, RegExp]>([
     () => dns.set('_smtp._tls.agents.example', { TXT: ['v=TLSRPTv1; rua=mailto:a@b', 'v=TLSRPTv1; rua=mailto:c@d'] }),
     /has 2 TLS-RPT records.*Leave one\.$/,
   ],
+  [
+    'a TLS-RPT record without an address',
+    () => dns.set('_smtp._tls.agents.example', { TXT: ['v=TLSRPTv1; rua='] }),
+    /has no address for reports\. Publish: .*rua=mailto:tls-reports@agents\.example"$/,
+  ],
 ])('%s is reported with what to do', async (_name, break_, sentence) => {
   break_()
   expect(textsOf(await check(), 'attention')).toEqual([expect.stringMatching(sentence)])
@@ -177,7 +182,7 @@ test('a resolver that does not answer is one finding, and a local domain is not 
 
 test('certificates are read from the listeners: expired, soon to expire, for another name and not trusted', async () => {
   const day = 86_400_000
-  const serve = async (days: number, name: string) => {
+  const serve = async (days: number, name: string, settings: Record<string, string> = {}) => {
     const pair = createCertificate({
       commonName: name,
       dnsNames: [name],
@@ -188,7 +193,7 @@ test('certificates are read from the listeners: expired, soon to expire, for ano
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const port = (server.address() as AddressInfo).port
-    const config = configOf({ CALLSIGN_TUNNEL_HTTPS_PORT: String(port), CALLSIGN_SMTP_PORT: 'off', CALLSIGN_SUBMISSION_PORT: 'off' })
+    const config = configOf({ CALLSIGN_TUNNEL_HTTPS_PORT: String(port), CALLSIGN_SMTP_PORT: 'off', ...settings })
     const findings = await checkCertificates(config, true)
     server.close()
     return findings.map(({ state, text }) => `${state} ${text.replaceAll(String(port), 'PORT')}`)
@@ -204,6 +209,13 @@ test('certificates are read from the listeners: expired, soon to expire, for ano
   ])
   expect(await serve(90, 'any.tunnel.agents.example')).toEqual([
     expect.stringMatching(/^attention .*do not trust the certificate \(.*SELF_SIGNED.*whole chain/),
+  ])
+  const acme = { CALLSIGN_ACME_DIRECTORY: 'letsencrypt' }
+  expect(await serve(-1, 'any.tunnel.agents.example', acme)).toEqual([
+    expect.stringMatching(/Renew it \(CALLSIGN_ACME_DNS_HOOK, or CALLSIGN_TUNNEL_TLS_CERT_FILE\)/),
+  ])
+  expect(await serve(-1, 'any.tunnel.agents.example', { ...acme, CALLSIGN_ACME_DNS_HOOK: '/bin/true' })).toEqual([
+    expect.stringMatching(/Renew it \(callsignd certificates shows the last error of CALLSIGN_ACME_DIRECTORY\)/),
   ])
   const config = configOf({ CALLSIGN_TUNNEL_HTTPS_PORT: '1', CALLSIGN_SMTP_PORT: 'off' })
   expect(await checkCertificates(config, true)).toEqual([

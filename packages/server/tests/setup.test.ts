@@ -42,7 +42,9 @@ test('flags make one file for its owner, which the next start reads, and which i
     '  agents.example.com.  MX  10 agents.example.com.',
     '  agents.example.com.  TXT  "v=spf1 mx ~all"',
     '  *.tunnel.agents.example.com.  A  the public address of this server    (tunnels)',
-    '  2. Start the server: npx callsignd',
+    '  _smtp._tls.agents.example.com.  TXT  "v=TLSRPTv1; rua=mailto:tls-reports@agents.example.com"',
+    '  2. Create the database with the DKIM keys, and publish the records that this prints: npx callsignd dkim',
+    '  3. Start the server: npx callsignd',
   ])
     expect(made.stdout).toContain(`${line}\n`)
   // The DNS of this test does not answer, which doctor reports.
@@ -54,6 +56,9 @@ test('flags make one file for its owner, which the next start reads, and which i
   expect(config.stdout).toContain('CALLSIGN_MAIL_DOMAIN=agents.example.com\n')
   expect(config.stdout).toContain(`CALLSIGN_DATA_DIR=${join(folder, 'data')}\n`)
   expect(config.stdout).toContain('CALLSIGN_SMTP_RELAY_URL=(set)\n')
+  // Before the first start.
+  const keys = await run('dkim')
+  expect(keys.stdout).toMatch(/^(\w+\._domainkey\.agents\.example\.com\. IN TXT "v=DKIM1; .*\n){2}$/)
 
   const other = ['--domain', 'other.example.com', '--certificates', 'proxy', '--no-check', '--output', file]
   await expect(setUp(...other)).rejects.toThrow(`${file} exists and was not changed: name another file with --output, or give --force`)

@@ -14,6 +14,7 @@ import { imessageRouteToken } from '../wiring/imessage.ts'
 import { createCredentials, sealingOf } from '../wiring/parts.ts'
 import { writeBackup } from './backup.ts'
 import type { End } from './backup-format.ts'
+import { listCertificates, renewCertificate } from './certificates.ts'
 import { printConsoleHashes, printConsoleLoader } from './console-hashes.ts'
 import { openForCommand } from './database.ts'
 import { runDoctor } from './doctor.ts'
@@ -38,6 +39,8 @@ export const usage = `usage: callsignd [command]
   console-loader [URL]                        print the vault page to save, for the server at URL (CALLSIGN_PUBLIC_URL by default)
   dkim                                        print the DNS records of the mail domain's DKIM keys, for publication
   reports [--kind dmarc|tls] [--json]         list the DMARC and TLS reports of other mail servers about the mail domain
+  certificates [--json]                       list the certificates of the ACME authority, with the last error
+  certificates renew NAME                     order a certificate now, before it is due
   imessage                                    print the address for the iMessage provider's callbacks (keep it secret)
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
@@ -206,6 +209,13 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
     await dkim.ensureMailDomainKeys()
     for (const { name, value } of await dkim.listRecords({ organizationId: null, domain: config.mailDomain }))
       print(`${name}. IN TXT ${quotedTxt(value)}`)
+  },
+
+  certificates: ({ config, db, options, print }) => {
+    const [word, name] = options.words
+    if (word === 'renew') return renewCertificate(config, db, name, print)
+    if (word !== undefined) throw new CommandFailed(`unknown command: certificates ${word}`, true)
+    return listCertificates(config, db, options, print)
   },
 
   reports: ({ db, options, print }) => printMailDomainReports(db, options, print),

@@ -2,6 +2,7 @@
 import type { Config } from '../config/settings.ts'
 import { nowMs } from '../core/clock.ts'
 import { readServedCertificate } from '../edges/tls/served-certificate.ts'
+import { certificateNames } from '../wiring/acme.ts'
 import { configuredPorts, type TlsListener, tlsListeners } from '../wiring/tls-listeners.ts'
 import { attention, daysUntil, expirySoonDays, type Finding, note, ok, reasonOf } from './finding.ts'
 
@@ -14,7 +15,7 @@ const names: Record<TlsListener['name'], string> = {
 }
 
 /** Settings with the files of a listener's certificate. */
-const settings: Record<TlsListener['name'], string> = {
+const fileSettings: Record<TlsListener['name'], string> = {
   https: 'CALLSIGN_HTTPS_TLS_CERT_FILE',
   smtp: 'CALLSIGN_SMTP_TLS_CERT_FILE',
   submission: 'CALLSIGN_SMTP_TLS_CERT_FILE',
@@ -27,12 +28,25 @@ export async function checkCertificates(config: Config, isServing: boolean): Pro
   const listeners = tlsListeners(config, configuredPorts(config))
   if (listeners.length === 0) return []
   if (!isServing) return [note('Certificates are checked by connecting. Start the server, and run callsignd doctor again.')]
-  return (await Promise.all(listeners.map(checkListener))).flat()
+  return (await Promise.all(listeners.map((listener) => checkListener(config, listener)))).flat()
 }
 
-async function checkListener(listener: TlsListener): Promise<Finding[]> {
+/** The settings that give a listener its certificate, or the command that shows why the authority has not issued one. */
+function remedyOf(config: Config, { name, servername }: TlsListener): string {
+  const setting = fileSettings[name]
+  const { httpsCertFile: https, tunnelTlsCertFile: tunnels, smtpTlsCertFile: smtp } = config
+  const file = { https, tunnels, smtp, submission: smtp, submissions: smtp }[name]
+  if (config.acmeDirectory === null || file) return setting
+  if (covers(certificateNames(config), servername)) return 'callsignd certificates shows the last error of CALLSIGN_ACME_DIRECTORY'
+  return name === 'tunnels' ? `CALLSIGN_ACME_DNS_HOOK, or ${setting}` : setting
+}
+
+const covers = (issued: string[], servername: string): boolean =>
+  issued.includes(servername) || issued.includes(`*${servername.slice(servername.indexOf('.'))}`)
+
+async function checkListener(config: Config, listener: TlsListener): Promise<Finding[]> {
   const name = `${names[listener.name]} on port ${listener.port}`
-  const files = settings[listener.name]
+  const files = remedyOf(config, listener)
   try {
     const { certificate, chainLength, distrust, isNamed } = await readServedCertificate(listener)
     const leftDays = daysUntil(certificate.validToDate, nowMs())

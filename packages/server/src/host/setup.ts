@@ -52,8 +52,8 @@ export async function runSetup(args: string[], print: Print): Promise<number> {
   print('')
   print('Next')
   print('  1. Publish the DNS records.')
-  print(`  2. Start the server: npx ${start}`)
-  print(`  3. Publish the DKIM records: npx ${start} dkim`)
+  print(`  2. Create the database with the DKIM keys, and publish the records that this prints: npx ${start} dkim`)
+  print(`  3. Start the server: npx ${start}`)
   print(`  4. Check everything: npx ${start} doctor`)
   return 0
 }
@@ -167,6 +167,7 @@ function printRecords(config: Config, { delivery }: Answers, print: Print): void
   for (const { name, purpose } of addressNames(config)) print(`  ${name}.  A  the public address of this server    (${purpose})`)
   for (const { type, name, value, priority } of mailRecords(config, []))
     print(`  ${name}.  ${type}  ${type === 'MX' ? `${priority} ${value}.` : `"${value}"`}`)
+  print('  The DKIM records are printed in step 2.')
   print('  The reverse name (PTR) of the address, set at your hosting provider:')
   print(`  ${config.mailDomain}`)
   if (delivery === 'relay') print('  Add what your relay asks for to the SPF record, such as include:… before ~all.')

@@ -60,7 +60,7 @@ export function createAcme({ config, db, keyring, businessEvents, userAgent }: S
  * The names to get certificates for. Only settings name them. Domains and handles that people choose are not among them, because an order
  * for them would spend the limits of this installation.
  */
-function certificateNames(config: Config): string[] {
+export function certificateNames(config: Config): string[] {
   const { httpsPort, httpsCertFile, tunnelHttpsPort, tunnelTlsCertFile, smtpTlsCertFile, publicUrl, tunnelConnectUrl } = config
   const names = new Set(config.acmeNames)
   const add = (name: string) => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { inMs, now } from '../../core/clock.ts'
 import type { AcmeAccount, DueCertificate, IssuedCertificate, IssuedCertificates, OrderLease } from '../../core/issued-certificates.ts'
 import type { Sealing } from '../../core/replay.ts'
-import type { Database } from '../../core/sql.ts'
+import type { Database, Sql } from '../../core/sql.ts'
 
 type Row = { name: string; chain: string | null; sealed_key: string | null; issued_at: Date | null; failures: number }
 
@@ -150,4 +150,22 @@ export function createIssuedCertificates(db: Database, sealing: Sealing): Issued
       return rows[0]?.key_authorization ?? null
     },
   }
+}
+
+/** A certificate of the settings. `chain` is null before the first one. */
+export type CertificateState = { name: string; chain: string | null; due_at: Date; failures: number; last_error: string | null }
+
+/** The certificates of these names, by name. */
+export async function listCertificateStates(sql: Sql, names: string[]): Promise<CertificateState[]> {
+  const { rows } = await sql.query<CertificateState>({
+    text: 'SELECT name, chain, due_at, failures, last_error FROM certificates WHERE name = ANY($1) ORDER BY name',
+    values: [names],
+  })
+  return rows
+}
+
+/** Makes a certificate due now. Returns false for a name that no server has started with. */
+export async function makeDue(sql: Sql, name: string): Promise<boolean> {
+  const { rowCount } = await sql.query({ text: 'UPDATE certificates SET due_at = now(), failures = 0 WHERE name = $1', values: [name] })
+  return rowCount === 1
 }

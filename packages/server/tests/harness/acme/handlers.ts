@@ -1,7 +1,7 @@
 // The resources of an ACME server: what each signed request does, and what it is answered with (RFC 8555 §7).
 import { createPublicKey } from 'node:crypto'
 import type { Issuer } from './issuer.ts'
-import { type Jwk, keyOf, Problem, readParts, type SignedRequest, thumbprintOf } from './jws.ts'
+import { checkBinding, type Jwk, keyOf, Problem, readParts, type SignedRequest, thumbprintOf } from './jws.ts'
 import { type Account, type Authorization, type Certificate, type Challenge, type Order, type State, statusOf } from './state.ts'
 import type { Validator } from './validation.ts'
 
@@ -20,6 +20,9 @@ export type Faults = {
 export type Reply = { status: number; body?: object | string; headers?: Record<string, string> }
 type Handler = (request: SignedRequest, account: Account, ids: string[]) => Reply | Promise<Reply>
 
+/** `externalKeys` are the keys that new accounts have to be bound to, by key id. */
+export type Settings = { lifetimeMs: number; externalKeys: Record<string, string> | null }
+
 export type RenewalWindow = { startMs: number; endMs: number }
 
 type Parts = {
@@ -28,7 +31,7 @@ type Parts = {
   issuer: Issuer
   validator: Validator
   faults: Faults
-  settings: { lifetimeMs: number }
+  settings: Settings
   /** Suggested times for renewals, by the first name of a certificate. */
   windows: Map<string, RenewalWindow>
   requiresTerms: boolean
@@ -87,6 +90,8 @@ export function createHandlers({ base, state, issuer, validator, faults, setting
     if (request.payload?.onlyReturnExisting === true) throw new Problem(400, 'accountDoesNotExist', 'no account has this key')
     if (requiresTerms && request.payload?.termsOfServiceAgreed !== true)
       throw new Problem(403, 'userActionRequired', `agree to ${terms}`, { link: `<${terms}>;rel="terms-of-service"` })
+    if (settings.externalKeys)
+      checkBinding(request.payload?.externalAccountBinding, { keys: settings.externalKeys, url: `${base}/new-account`, jwk })
     const account = state.addAccount({ jwk, key: keyOf(jwk), thumbprint: thumbprintOf(jwk), contact: readContact(request.payload) })
     return { status: 201, body: showAccount(account), headers: { location: accountUrl(account) } }
   }

@@ -1,5 +1,5 @@
 // Reads and checks signed requests of an ACME client (RFC 8555 §6.2, RFC 7515).
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
 
 type JsonObject = Record<string, unknown>
 export type Jwk = { kty: string; [field: string]: unknown }
@@ -90,4 +90,21 @@ export function thumbprintOf(jwk: Jwk): string {
   const fields = jwk.kty === 'RSA' ? ['e', 'kty', 'n'] : ['crv', 'kty', 'x', 'y']
   const canonical = JSON.stringify(Object.fromEntries(fields.map((field) => [field, jwk[field]])))
   return createHash('sha256').update(canonical).digest('base64url')
+}
+
+/** Checks the binding of a new account to an account of the authority (RFC 8555 §7.3.4). `keys` are base64url, by key id. */
+export function checkBinding(binding: unknown, { keys, url, jwk }: { keys: Record<string, string>; url: string; jwk: Jwk }): void {
+  if (typeof binding !== 'object' || binding === null)
+    throw new Problem(403, 'externalAccountRequired', 'externalAccountBinding is required')
+  const jws = binding as JsonObject
+  const header = decode(jws.protected, 'protected of the binding')
+  if (header.alg !== 'HS256' || header.nonce !== undefined || header.url !== url) throw malformed('the header of the binding is wrong')
+  if (thumbprintOf(decode(jws.payload, 'payload of the binding') as Jwk) !== thumbprintOf(jwk))
+    throw malformed('the binding is for another key')
+  const key = keys[String(header.kid)]
+  if (key === undefined) throw new Problem(403, 'unauthorized', `no account has the key id ${header.kid}`)
+  const expected = createHmac('sha256', Buffer.from(key, 'base64url')).update(`${jws.protected}.${jws.payload}`).digest()
+  const signature = Buffer.from(String(jws.signature), 'base64url')
+  if (signature.length !== expected.length || !timingSafeEqual(signature, expected))
+    throw new Problem(403, 'unauthorized', 'the signature of the binding is wrong')
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createCertificate } from '../certificate.ts'
-import { createHandlers, type Faults, problemBody, type RenewalWindow, type Reply, terms } from './handlers.ts'
+import { createHandlers, type Faults, problemBody, type RenewalWindow, type Reply, type Settings, terms } from './handlers.ts'
 import { createIssuer } from './issuer.ts'
 import { keyOf, Problem, readJws } from './jws.ts'
 import { createState } from './state.ts'
@@ -32,7 +32,7 @@ export async function startAcmeServer(options: AcmeServerOptions) {
   const issuer = await createIssuer()
   const state = createState({ mayIssue: options.mayIssue ?? (() => true), reusesAuthorizations: options.reusesAuthorizations ?? false })
   const faults: Faults = { badNonces: 0, rateLimitSeconds: null, outages: 0, processingReads: 0 }
-  const settings = { lifetimeMs }
+  const settings: Settings = { lifetimeMs, externalKeys: null }
   const nonces = new Set<string>()
   const seen: string[] = []
   const tls = createCertificate({ commonName: listener.name, dnsNames: [listener.name] })
@@ -59,15 +59,15 @@ export async function startAcmeServer(options: AcmeServerOptions) {
     requiresTerms: options.requiresTerms ?? true,
   })
 
-  const directory = {
+  const directory = () => ({
     newNonce: `${base}/nonce`,
     newAccount: `${base}/new-account`,
     newOrder: `${base}/new-order`,
     revokeCert: `${base}/revoke`,
     keyChange: `${base}/key-change`,
     renewalInfo: `${base}/renewal-info`,
-    meta: { termsOfService: terms, website: 'https://authority.test' },
-  }
+    meta: { termsOfService: terms, website: 'https://authority.test', externalAccountRequired: settings.externalKeys !== null },
+  })
 
   async function post(path: string, contentType: string | undefined, body: string): Promise<Reply> {
     if (contentType !== 'application/jose+json') throw new Problem(415, 'malformed', 'the content type must be application/jose+json')
@@ -101,7 +101,7 @@ export async function startAcmeServer(options: AcmeServerOptions) {
     const path = request.url as string
     if (request.method === 'POST') return post(path, request.headers['content-type'], await readBody(request))
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new Problem(405, 'malformed', 'the method is not allowed')
-    if (path === '/directory') return { status: 200, body: directory }
+    if (path === '/directory') return { status: 200, body: directory() }
     if (path === '/nonce') return { status: request.method === 'HEAD' ? 200 : 204, headers: { 'replay-nonce': newNonce() } }
     if (path.startsWith('/renewal-info/')) return readRenewalInfo(path.slice('/renewal-info/'.length))
     throw new Problem(405, 'malformed', 'resources are read by POST-as-GET')
