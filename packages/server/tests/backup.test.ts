@@ -122,9 +122,7 @@ async function allRows(url: string): Promise<Record<string, unknown[]>> {
     const rows: Record<string, unknown[]> = {}
     for (const { relname } of tables.rows) {
       if (['schema_migrations', 'backup_state'].includes(relname)) continue
-      rows[relname] = (await client.query(`SELECT to_jsonb(t) AS row FROM ${relname} t ORDER BY 1`)).rows.map(
-        ({ row }) => row,
-      )
+      rows[relname] = (await client.query(`SELECT to_jsonb(t) AS row FROM ${relname} t ORDER BY 1`)).rows.map(({ row }) => row)
     }
     return rows
   } finally {
