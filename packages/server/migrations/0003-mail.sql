@@ -227,6 +227,13 @@ CREATE TABLE thread_references (
 );
 CREATE INDEX thread_references_thread ON thread_references (thread_id);
 
+-- Fails the transaction with this SQLSTATE from inside a statement, so that COMMIT can be sent behind it. OR REPLACE, as for is_metadata.
+CREATE OR REPLACE FUNCTION fail_transaction(code text) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RAISE EXCEPTION 'a row is not as the transaction expects it' USING ERRCODE = code;
+END
+$$;
+
 -- Tags are `name:value`, and each name occurs once.
 CREATE OR REPLACE FUNCTION is_tags(tags text[]) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
   RETURN (SELECT count(*) BETWEEN 1 AND 50 AND count(DISTINCT split_part(tag, ':', 1)) = count(*)

@@ -271,6 +271,30 @@ describe('COMMIT behind the last statements', () => {
     expect([await readValue(database, 1), await readValue(database, 2)]).toEqual([0, 0])
   })
 
+  test('a failed transaction, whose COMMIT is skipped, is over when its connection is used again', async () => {
+    const database = await openEmpty(1)
+    await makeCounters(database)
+    const failed = database.transact(async (tx) => {
+      const all = [add(tx, 1), tx.query({ name: 'fails', text: 'SELECT 1 / $1::int', values: [0] })]
+      const skipped = tx.query({ name: 'follows', text: 'SELECT $1::int AS value', values: [2] })
+      tx.commitBehind()
+      await expect(skipped).rejects.toMatchObject({ code: '25P02' })
+      await Promise.all(all)
+    })
+    await expect(failed).rejects.toMatchObject({ code: '22012' })
+    expect(await readValue(database, 1)).toBe(0)
+    // The names were sent before, one of them in a part that PostgreSQL skipped.
+    const again = await database.transact(async (tx) => {
+      const [first, second] = await Promise.all([
+        tx.query<{ value: number }>({ name: 'follows', text: 'SELECT $1::int AS value', values: [3] }),
+        tx.query<{ value: number }>({ name: 'follows', text: 'SELECT $1::int AS value', values: [4] }),
+        tx.query({ name: 'fails', text: 'SELECT 1 / $1::int', values: [1] }),
+      ])
+      return [first.rows, second.rows]
+    })
+    expect(again).toEqual([[{ value: 3 }], [{ value: 4 }]])
+  })
+
   test('a conflict is tried again from the start', async () => {
     const database = await openEmpty()
     await makeCounters(database)

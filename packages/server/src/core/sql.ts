@@ -47,6 +47,15 @@ export interface Database extends Reads {
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505' && 'constraint' in error && error.constraint === constraint
 
+/** The SQLSTATE of a message that was written although a rule or a suppression names one of its addresses. */
+export const judgementNeeded = 'JU001'
+
+/** True when a statement has failed its transaction with `judgementNeeded`. */
+export const isJudgementNeeded = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === judgementNeeded
+
+/** The SQLSTATE that retries a transaction from its start, for `fail_transaction` of migrations/0003-mail.sql. */
+export const tryAgain = '40001'
+
 /** True when a row violates this CHECK constraint (23514). */
 export const isCheckViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error && 'code' in error && error.code === '23514' && 'constraint' in error && error.constraint === constraint
@@ -74,5 +83,5 @@ export class DatabaseUnavailable extends Error {
 /** Thrown inside a transaction to retry it from its start, as on PostgreSQL's serialization_failure (40001). */
 export class TryAgain extends Error {
   override name = 'TryAgain'
-  readonly code = '40001'
+  readonly code = tryAgain
 }

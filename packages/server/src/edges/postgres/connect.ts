@@ -4,11 +4,11 @@ import type pg from 'pg'
 import type { Log } from '../../core/log.ts'
 import { type Database, DatabaseUnavailable, type Reads, type Rows, type Statement, type Tx } from '../../core/sql.ts'
 import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
-import { OpeningQuery } from './opening-query.ts'
 import { createPool, type Pool, type PoolCounts, type PoolOptions } from './pool.ts'
 import { createReplicas, type ReplicaReads } from './replicas.ts'
-import { gatherWrites, prepared, send, toRows } from './sending.ts'
+import { prepared, send, toRows } from './sending.ts'
 import { type Target, targetsOf } from './servers.ts'
+import { Statements } from './statement-group.ts'
 
 export type PostgresDatabase = Database & {
   connections: () => PoolCounts
@@ -115,25 +115,26 @@ function createLookups(pool: Pool): Database['lookups'] {
 
 async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Log): Promise<T> {
   const client = await pool.acquire()
+  const statements = new Statements(client)
   const hints: (() => void)[] = []
   let state: 'fresh' | 'open' | 'over' = 'fresh'
   let broken = false
   let committing: Promise<void> | null = null
   // Statements may be sent together. When one fails, those after it fail too, and their errors may arrive first.
   let cause: unknown
+  const note = (error: unknown): void => {
+    broken ||= isAway(error)
+    if (!isFollowUp(error)) cause ??= error
+  }
   const run = async <R>(given: Statement): Promise<Rows<R>> => {
     const statement = prepared(pool, given)
     if (state === 'over') throw new Error('A statement was sent after its transaction had ended.')
     try {
-      if (state === 'open') return toRows<R>(await send(client, statement))
+      const isFirst = state === 'fresh'
       state = 'open'
-      gatherWrites(client)
-      if (OpeningQuery.takes(statement)) return toRows<R>(await OpeningQuery.run(client, statement))
-      await client.query('BEGIN')
-      return toRows<R>(await client.query(statement))
+      return toRows<R>(await (isFirst ? statements.open(statement, note) : statements.query(statement)))
     } catch (error) {
-      broken ||= isAway(error)
-      cause ??= error
+      note(error)
       throw translate(error)
     }
   }
@@ -141,7 +142,7 @@ async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Lo
     const result = await work({ query: run, afterCommit: (hint) => void hints.push(hint), commitBehind })
     const began = isOpen()
     state = 'over'
-    if (began) committing = commit(client)
+    if (began) committing = commit(statements)
     await committing
     for (const hint of hints) runHint(hint, log)
     return result
@@ -149,9 +150,11 @@ async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Lo
     const began = isOpen()
     state = 'over'
     broken ||= isAway(error)
-    if (committing) throw await afterCommitting(committing, error, cause)
-    if (began && !broken) await client.query('ROLLBACK').catch(() => (broken = true))
-    throw isFollowUp(error) ? translate(cause) : error
+    const failure = committing && (await failureOf(committing))
+    const isStillOpen = began || (failure instanceof NotCommitted && failure.isStillOpen)
+    if (isStillOpen && !broken) await statements.rollback().catch(() => (broken = true))
+    if (committing === null) throw isFollowUp(error) ? translate(cause) : error
+    throw afterCommitting(failure, error, cause)
   } finally {
     client.release(broken)
   }
@@ -163,32 +166,45 @@ async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Lo
   function commitBehind(): void {
     if (!isOpen()) throw new Error('The transaction has to be open before it can be committed.')
     state = 'over'
-    committing = commit(client)
+    committing = commit(statements)
     committing.catch(() => {})
   }
 }
 
-/** The error of work that failed after COMMIT was sent. */
-async function afterCommitting(committing: Promise<void>, error: unknown, cause: unknown): Promise<unknown> {
-  const failure = await committing.then(
+const failureOf = (promise: Promise<void>): Promise<unknown> =>
+  promise.then(
     () => null,
-    (one: unknown) => one,
+    (error: unknown) => error,
   )
+
+/** The error of work that failed after COMMIT was sent. `failure` is that of COMMIT, or null. */
+function afterCommitting(failure: unknown, error: unknown, cause: unknown): unknown {
   if (failure === error || isAway(failure)) return failure
   if (failure === null) return new Error('The transaction was committed, but its work failed afterwards.', { cause: error })
   return isFollowUp(error) ? translate(cause) : error
 }
 
-async function commit(client: pg.PoolClient): Promise<void> {
+/** The transaction was not committed because a statement had failed. `isStillOpen` when PostgreSQL skipped COMMIT. */
+class NotCommitted extends Error {
+  override name = 'NotCommitted'
+  readonly isStillOpen: boolean
+  constructor(isStillOpen: boolean) {
+    super('The transaction was rolled back: one of its statements had failed.')
+    this.isStillOpen = isStillOpen
+  }
+}
+
+async function commit(statements: Statements): Promise<void> {
   let command: string
   try {
-    command = (await client.query('COMMIT')).command
+    command = (await statements.commit()).command
   } catch (error) {
+    if (isFollowUp(error)) throw new NotCommitted(true)
     if (!isAway(error)) throw error
     throw new DatabaseUnavailable('The answer to COMMIT was lost. The transaction may have committed.', error, true)
   }
   // PostgreSQL answers ROLLBACK when a statement had failed and its error was ignored.
-  if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements had failed.')
+  if (command !== 'COMMIT') throw new NotCommitted(false)
 }
 
 function runHint(hint: () => void, log: Log): void {

@@ -5,10 +5,10 @@ import { batchLoader } from '../../core/batch.ts'
 import { nowMs } from '../../core/clock.ts'
 import { DatabaseUnavailable, type Reads, type Rows, type Statement } from '../../core/sql.ts'
 import { isAway } from './failures.ts'
-import type { Wire } from './opening-query.ts'
 import { createPool, type Pool, type PoolOptions } from './pool.ts'
 import { prepared, send, toRows } from './sending.ts'
 import type { Target } from './servers.ts'
+import type { Wire } from './statement-group.ts'
 
 /** Numbers of reads: answered by a replica, sent to the primary because the replicas were behind, and because none was there. */
 export type ReplicaReads = { replica: number; behind: number; unavailable: number }

@@ -1,14 +1,14 @@
 // Sends statements on a connection of the pool.
 import type pg from 'pg'
 import type { Rows, Statement } from '../../core/sql.ts'
-import type { Wire } from './opening-query.ts'
 import type { Pool } from './pool.ts'
+import type { Wire } from './statement-group.ts'
 
 /**
  * Sends all data of one iteration of the event loop on a connection in one write. Each write wakes PostgreSQL, which costs more than the
  * work itself.
  */
-export function gatherWrites(client: pg.PoolClient): void {
+function gatherWrites(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: Wire }).connection
   if (stream.writableCorked > 0) return
   stream.cork()

@@ -114,9 +114,10 @@ export function createInboundMail({
   hostname,
 }: Parts): InboundMail {
   const senders = createSenderCheck({ db, reader, resolverHealth })
-  const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), groupOptions)
+  const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group, true)), groupOptions)
 
-  async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
+  /** Files mail. `isWhole` if the transaction has no other work, so that it is committed with its last statements. */
+  async function fileAll(tx: Tx, group: Prepared[], isWhole = false): Promise<Filed[][]> {
     const owners = group.flatMap((one) => one.owners)
     const arrivals = group.flatMap((one) =>
       one.filings.map((filing, index): Incoming => ({ filing, author: one.author, owner: one.owners[index] as MailboxOwner })),
@@ -139,18 +140,19 @@ export function createInboundMail({
     const replies = await findReplies(tx, arrivals, known)
     const filings = judge(arrivals, replies, rules, hosted)
     const raws = group.flatMap((one) => one.raws)
-    const filed = await fileMessages(tx, filings, known, raws, (places) =>
-      wakeGuard.announce(
-        tx,
-        places.flatMap(({ messageId, isDuplicate }, index) => {
-          const owner = owners[index] as MailboxOwner
-          const { organizationId, identityId } = owner
-          const { status, from_address: sender } = (filings[index] as Filing).message
-          const type = status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
-          return isDuplicate ? [] : [{ owner, sender, event: { type, organizationId, identityId, subjectId: messageId } }]
-        }),
-      ),
-    )
+    const filed = await fileMessages(tx, filings, known, raws, async (places) => {
+      const announcements = places.flatMap(({ messageId, isDuplicate }, index) => {
+        const owner = owners[index] as MailboxOwner
+        const { organizationId, identityId } = owner
+        const { status, from_address: sender } = (filings[index] as Filing).message
+        const type = status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
+        return isDuplicate ? [] : [{ owner, sender, event: { type, organizationId, identityId, subjectId: messageId } }]
+      })
+      const announced = wakeGuard.announce(tx, announcements)
+      // Counts of a wake limit are read before the events are written. Without an announcement there is nothing to commit.
+      if (isWhole && announcements.length > 0 && owners.every(({ wakeLimit }) => wakeLimit === null)) tx.commitBehind()
+      await announced
+    })
     tx.afterCommit(() => {
       for (const [index, filing] of filings.entries()) {
         if (filed[index]?.isDuplicate) continue
@@ -159,12 +161,8 @@ export function createInboundMail({
         businessEvents.messageAccepted({ organization_id, mailbox_id, message_id, size_bytes, status })
       }
     })
-    let next = 0
-    return group.map((one) => {
-      const own = filed.slice(next, next + one.filings.length)
-      next += one.filings.length
-      return own
-    })
+    const rest = [...filed]
+    return group.map((one) => rest.splice(0, one.filings.length))
   }
 
   /** The mailbox that receives mail for this address, role addresses included. Null when none does. */

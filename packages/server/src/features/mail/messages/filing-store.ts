@@ -1,5 +1,5 @@
 // The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters. One statement inserts many rows.
-import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
+import { type Sql, type Tx, tryAgain } from '../../../core/sql.ts'
 import type { MessageRow, RecipientRow } from './model.ts'
 import type { Parser } from './search-words.ts'
 
@@ -71,11 +71,11 @@ export async function insertThreads(tx: Tx, threads: NewThread[]): Promise<void>
 }
 
 /**
- * Inserts or updates threads. Violates the foreign key when the mailbox is deleted. Throws `TryAgain` when a thread was joined into another
- * since it was looked up.
+ * Inserts or updates threads. Violates the foreign key when the mailbox is deleted. The transaction starts again when a thread
+ * was joined into another since it was looked up. The retry finds the references in the joined thread.
  */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
-  const { rows } = await tx.query<{ count: number }>({
+  await tx.query({
     name: 'upsert-threads',
     text: `WITH filed AS (
         ${insertThreadsText}
@@ -89,11 +89,9 @@ export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void>
           WHERE t.joined_into IS NULL
         RETURNING t.id, t.last_message_id),
       marked AS (UPDATE thread_marks l SET last_message_id = filed.last_message_id FROM filed WHERE l.thread_id = filed.id)
-      SELECT count(*) AS count FROM filed`,
+      SELECT fail_transaction('${tryAgain}') WHERE (SELECT count(*) FROM filed) <> cardinality($1)`,
     values: threadValuesOf(threads),
   })
-  // The retry finds the references in the joined thread.
-  if (rows[0]?.count !== threads.length) throw new TryAgain('a thread has become part of another one')
 }
 
 export type NewRaw = {

@@ -1,6 +1,6 @@
 // Files new messages: chooses their threads and writes all their rows in the caller's transaction.
 import { newId } from '../../../core/ids.ts'
-import { type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import { countedOf } from '../usage/model.ts'
 import { countMail } from '../usage/operations.ts'
@@ -30,9 +30,6 @@ export type Filing = {
 /** The filed message. `isDuplicate` when the mailbox already had it. The ids are then those of the first copy. */
 export type Filed = { messageId: string; threadId: string; isDuplicate: boolean }
 
-/** The retry finds the thread of the other message and joins it. */
-const sharedReference = 'another transaction filed a message with a shared reference first'
-
 /** Known references of messages, by mailbox. */
 export type KnownThreads = Map<string, KnownReferences>
 
@@ -56,15 +53,15 @@ export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
 
 /**
  * Files messages in order, after their raw bytes, and returns results in the same order. `known` is the result of `findThreads` in this
- * transaction. `beside` writes further rows, given the filed messages, in the same round trip. `isChecked` if the result of no statement
- * before can make the transaction start again.
+ * transaction. `beside` writes further rows, given the filed messages, in the same round trip. The results of these statements need no
+ * check, so COMMIT can be sent behind them.
  */
 export async function fileMessages(
   tx: Tx,
   filings: Filing[],
   known: KnownThreads,
   raws: store.NewRaw[],
-  beside: (filed: Filed[], isChecked: boolean) => Promise<void> = async () => {},
+  beside: (filed: Filed[]) => Promise<void> = async () => {},
 ): Promise<Filed[]> {
   const [duplicates, currentThreads] = await Promise.all([findDuplicates(tx, filings, known), findCurrentThreads(tx, filings)])
   // Copies within a batch are recognised by content, because none of them is in the database yet.
@@ -92,7 +89,7 @@ export async function fileMessages(
         ? { messageId: one.filing.message.id, threadId: threadOf(one.place.threadId), isDuplicate: false }
         : { messageId: one.duplicate.messageId, threadId: threadOf(one.duplicate.threadId), isDuplicate: true },
   )
-  await write(tx, fresh, raws, (isChecked) => beside(filed, isChecked))
+  await write(tx, fresh, raws, () => beside(filed))
   return filed
 }
 
@@ -149,8 +146,8 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
 /** Outgoing messages that start threads. Their threads and their Message-IDs are new, so no other transaction has them. */
 const startThreads = (placed: Placed[]): boolean => placed.every(({ filing, place }) => place.isNew && 'known' in filing.thread)
 
-async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: (isChecked: boolean) => Promise<void>): Promise<void> {
-  if (placed.length === 0) return beside(false)
+async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () => Promise<void>): Promise<void> {
+  if (placed.length === 0) return beside()
   const isNew = startThreads(placed)
   const vectors = await toSearchVectors(
     store.parserOf(tx),
@@ -166,7 +163,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: (is
   )
   const used = new Set(rows.map((row) => row.raw_id))
   // In the order of the foreign keys, pipelined into one round trip.
-  const [, hasReferences] = await Promise.all([
+  await Promise.all([
     isNew ? store.insertThreads(tx, threadsOf(rows)) : store.upsertThreads(tx, threadsOf(rows)),
     isNew ? referenceStore.insertNewReferences(tx, referencesOf(placed)) : referenceStore.insertReferences(tx, referencesOf(placed)),
     store.insertRaw(
@@ -193,9 +190,8 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: (is
       tx,
       placed.map(({ filing: { message, owner } }) => countedOf(message, owner, message.status, message.created_at)),
     ),
-    beside(isNew),
+    beside(),
   ])
-  if (!hasReferences) throw new TryAgain(sharedReference)
 }
 
 const ownerOf = (message: Filing['message']) => ({
@@ -290,7 +286,7 @@ export async function fileReleased(tx: Tx, row: MessageRow, owner: Filing['owner
     firstId: null,
     isQuarantined: false,
   }))
-  if (!(await referenceStore.insertReferences(tx, references))) throw new TryAgain(sharedReference)
+  await referenceStore.insertReferences(tx, references)
   const { organization_id: organizationId, mailbox_id: mailboxId } = row
   await Promise.all([
     addToCounts(tx, [{ organizationId, mailboxId, delta: 1, bytes: 0 }]),

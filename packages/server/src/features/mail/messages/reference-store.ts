@@ -1,5 +1,5 @@
 // The SQL of Message-IDs that a mailbox has seen, and of the threads that own them.
-import { isUniqueViolation, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
+import { isUniqueViolation, type Sql, TryAgain, type Tx, tryAgain } from '../../../core/sql.ts'
 import type { KnownReferences } from './threading.ts'
 
 /** The threads and messages that these references belong to, one map a mailbox. */
@@ -47,8 +47,12 @@ export type NewReference = {
   isQuarantined: boolean
 }
 
+const newReferences = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
+        AS n (mailbox_id, reference, thread_id, message_id, is_quarantined, first_id)`
+
 const insertText = `INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id, is_quarantined)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[])`
+      SELECT mailbox_id, reference, thread_id, message_id, is_quarantined
+      FROM ${newReferences}`
 
 const valuesOf = (references: NewReference[]): unknown[] => [
   references.map((r) => r.mailboxId),
@@ -56,40 +60,37 @@ const valuesOf = (references: NewReference[]): unknown[] => [
   references.map((r) => r.threadId),
   references.map((r) => r.messageId),
   references.map((r) => r.isQuarantined),
+  references.map((r) => r.firstId),
 ]
 
 /** Records references that no other transaction can have. Throws `TryAgain` should one be known. */
-export async function insertNewReferences(tx: Tx, references: NewReference[]): Promise<boolean> {
+export async function insertNewReferences(tx: Tx, references: NewReference[]): Promise<void> {
   try {
     await tx.query({ name: 'insert-new-references', text: insertText, values: valuesOf(references) })
-    return true
   } catch (error) {
     throw isUniqueViolation(error, 'thread_references_pkey') ? new TryAgain('a new reference is known') : error
   }
 }
 
 /**
- * Records references, first come first served. Returns false when another transaction gave one of them to another thread in the meantime, or to
- * a message that may be a copy. The caller rolls back and places its messages again.
+ * Records references, first come first served. The transaction starts again when another one gave one of them to another thread in the
+ * meantime, or to a message that may be a copy. The retry finds the thread of the other message and joins it.
  */
-export async function insertReferences(tx: Tx, references: NewReference[]): Promise<boolean> {
-  if (references.length === 0) return true
+export async function insertReferences(tx: Tx, references: NewReference[]): Promise<void> {
+  if (references.length === 0) return
   // One order for everybody, so that two transactions that share references wait for one another instead of deadlocking.
   const sorted = references.toSorted((a, b) => (a.mailboxId + a.reference < b.mailboxId + b.reference ? -1 : 1))
-  const { rows } = await tx.query<{ mailbox_id: string; reference: string; thread_id: string; message_id: string | null }>({
+  await tx.query({
     name: 'insert-references',
-    text: `${insertText}
-      ON CONFLICT (mailbox_id, reference) DO UPDATE SET is_quarantined = r.is_quarantined AND excluded.is_quarantined,
-        thread_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.thread_id ELSE r.thread_id END,
-        message_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.message_id
-          WHEN excluded.is_quarantined THEN r.message_id ELSE coalesce(r.message_id, excluded.message_id) END
-      RETURNING mailbox_id, reference, thread_id, message_id`,
+    text: `WITH stored AS (${insertText}
+        ON CONFLICT (mailbox_id, reference) DO UPDATE SET is_quarantined = r.is_quarantined AND excluded.is_quarantined,
+          thread_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.thread_id ELSE r.thread_id END,
+          message_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.message_id
+            WHEN excluded.is_quarantined THEN r.message_id ELSE coalesce(r.message_id, excluded.message_id) END
+        RETURNING mailbox_id, reference, thread_id, message_id)
+      SELECT fail_transaction('${tryAgain}') FROM stored JOIN ${newReferences} USING (mailbox_id, reference)
+      WHERE NOT n.is_quarantined AND (stored.thread_id <> n.thread_id
+        OR n.message_id IS NOT NULL AND stored.message_id <> n.message_id AND stored.message_id IS DISTINCT FROM n.first_id)`,
     values: valuesOf(sorted),
-  })
-  const stored = new Map(rows.map((row) => [`${row.mailbox_id} ${row.reference}`, row]))
-  return references.every(({ mailboxId, reference, threadId, messageId, firstId, isQuarantined }) => {
-    const row = stored.get(`${mailboxId} ${reference}`)
-    const isOurs = messageId === null || row?.message_id === messageId || row?.message_id === firstId
-    return isQuarantined || (row?.thread_id === threadId && isOurs)
   })
 }

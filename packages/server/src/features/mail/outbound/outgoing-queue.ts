@@ -6,7 +6,7 @@ import { nowMs } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
-import { type Database, DatabaseUnavailable, type Sql, type Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, isJudgementNeeded, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
@@ -56,23 +56,24 @@ type Parts = {
 /** The parts of a message that name addresses. */
 type Addressing = Pick<OutgoingMessage, 'from' | 'recipients' | 'replyTo' | 'headers'>
 
+type Judged = { owner: MailboxOwner; outgoing: Addressing }
+
+/** Identities whose messages are judged before they are written, because a rule or a suppression has named an address of theirs. */
+const namedMax = 10_000
+
 export function createOutgoingQueue(parts: Parts) {
   const { db, attachments, mailRules, storage, suppressions, enqueue, limitDefaults, mailDomain, messageCache, businessEvents } = parts
   const holds = createHolds(parts)
   /** `call.transact` of a call without an Idempotency-Key. */
   const { transact } = db
+  const named = new Set<string>()
 
   /**
    * Checks rules and suppressions for the addresses of messages, before anything is written. Every send passes here. Throws 403 for the
    * first refused message. Resolves with the guardrail that allowed each.
    */
-  async function judge(sql: Sql, messages: { owner: MailboxOwner; outgoing: Addressing }[]): Promise<Guardrail[]> {
-    const asked = messages.map(({ owner, outgoing }) => ({
-      owner,
-      organizationId: owner.organizationId,
-      addressees: toRecipientRows(outgoing.recipients),
-      replyAddresses: replyAddressesOf(outgoing, [owner.address, outgoing.from.address]),
-    }))
+  async function judge(sql: Sql, messages: Judged[]): Promise<Guardrail[]> {
+    const asked = messages.map(toAsked)
     const [guardrails] = await Promise.all([mailRules.judgeOutgoing(sql, asked), suppressions.requireUnsuppressed(sql, asked)])
     return guardrails
   }
@@ -97,11 +98,19 @@ export function createOutgoingQueue(parts: Parts) {
       sql,
     )
 
-  /** Files messages as queued, with their jobs, in the caller's transaction. `isWhole` if the transaction has no other work. */
-  async function queueAll(tx: Tx, messages: Addressed[], isWhole = false): Promise<Queued[]> {
+  /** Files messages as queued, with their jobs, in the caller's transaction. */
+  const queueAll = (tx: Tx, messages: Addressed[]): Promise<Queued[]> => fileAll(tx, messages, () => judge(tx, messages))
+
+  /** Files messages. `checks` are statements of the last round trip. With them, the transaction has no other work. */
+  async function fileAll(
+    tx: Tx,
+    messages: Addressed[],
+    findGuardrails: () => Promise<Guardrail[]>,
+    checks: (() => Promise<void>)[] | null = null,
+  ): Promise<Queued[]> {
     const counted = messages.map(toCounted)
     for (const message of counted) checkRecipientsPerMessage(message, limitDefaults)
-    const [guardrails, inspections] = await Promise.all([judge(tx, messages), inspectAll(tx, messages)])
+    const [guardrails, inspections] = await Promise.all([findGuardrails(), inspectAll(tx, messages)])
     const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, inspections[index]?.flags ?? [], mailDomain))
     await storage.reserve(
       tx,
@@ -113,11 +122,11 @@ export function createOutgoingQueue(parts: Parts) {
     )
     const known = await findThreads(tx, filings)
     const charges = chargesOf(counted, limitDefaults)
-    const filed = await fileMessages(tx, filings, known, [], async (_, isChecked) => {
+    const filed = await fileMessages(tx, filings, known, [], async () => {
       const jobs = filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id }))
-      const enqueued = enqueue(tx, jobs)
-      if (isWhole && isChecked && charges.length === 0) tx.commitBehind()
-      await enqueued
+      const written = [enqueue(tx, jobs), ...(checks ?? []).map((check) => check())]
+      if (checks !== null && charges.length === 0) tx.commitBehind()
+      await Promise.all(written)
     })
     // Last, because other senders of the same subjects wait from here to the commit.
     if (charges.length > 0) await checkCounts(tx, charges)
@@ -134,7 +143,26 @@ export function createOutgoingQueue(parts: Parts) {
   const queueOne = async (tx: Tx, message: Addressed): Promise<Queued> => (await queueAll(tx, [message]))[0] as Queued
   const queueMessage = (tx: Tx, owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Queued> => queueOne(tx, { owner, outgoing })
 
-  const queueTogether = groupCommit((messages: Addressed[]) => transact((tx) => queueAll(tx, messages, true)), {
+  /** Queues messages in a transaction of their own. They are judged while they are written, unless a rule or a suppression is expected. */
+  async function queueWhole(messages: Addressed[]): Promise<Queued[]> {
+    const judgeFirst = () => transact((tx) => fileAll(tx, messages, () => judge(tx, messages), []))
+    const asked = messages.map(toAsked)
+    const guardrails = messages.some(({ owner }) => named.has(owner.identityId)) ? null : mailRules.judgeWithoutRules(asked)
+    if (guardrails === null) return judgeFirst()
+    try {
+      return await transact((tx) => {
+        const checks = [() => mailRules.requireNoRule(tx, asked), () => suppressions.requireNoSuppression(tx, asked)]
+        return fileAll(tx, messages, async () => guardrails, checks)
+      })
+    } catch (error) {
+      if (!isJudgementNeeded(error)) throw error
+      if (named.size >= namedMax) named.clear()
+      for (const { owner } of messages) named.add(owner.identityId)
+      return judgeFirst()
+    }
+  }
+
+  const queueTogether = groupCommit(queueWhole, {
     groupMax: 16,
     inFlightMax: 2,
     besideFrom: 16,
@@ -201,6 +229,13 @@ async function checkCounts(tx: Tx, charges: Charge[]): Promise<void> {
   const over = counts.find(({ count, max }) => count > max)
   if (over !== undefined) throw countReached(over, (await limitStore.freeAt(tx, over)) ?? new Date(nowMs()), nowMs())
 }
+
+const toAsked = ({ owner, outgoing }: Judged) => ({
+  owner,
+  organizationId: owner.organizationId,
+  addressees: toRecipientRows(outgoing.recipients),
+  replyAddresses: replyAddressesOf(outgoing, [owner.address, outgoing.from.address]),
+})
 
 const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({
   owner,

@@ -42,6 +42,10 @@ export interface MailRules {
   judgeArrivals(arrivals: JudgedArrival[], rulesOf: FoundRules): Guardrail[]
   /** The guardrail that allows each outgoing message, in order. Throws 403 `recipient_not_allowed` for the first refused message, with its refused recipients. */
   judgeOutgoing(sql: Sql, messages: OutgoingRecipients[]): Promise<Guardrail[]>
+  /** The guardrails of `judgeOutgoing` where no rule names an address, or null when one of the messages is refused then. */
+  judgeWithoutRules(messages: OutgoingRecipients[]): Guardrail[] | null
+  /** Fails in the database, so that `isJudgementNeeded` holds, if a rule names an address of these messages. */
+  requireNoRule(sql: Sql, messages: OutgoingRecipients[]): Promise<void>
 }
 
 /** An inbound message and the owner of its mailbox. */
@@ -73,19 +77,9 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
     return new ApiError('conflict', `${rule.entry} has a rule for this direction already${other ? `: ${other}` : ''}. Change that one.`)
   }
 
-  async function findRules(
-    sql: Sql,
-    way: 'inbound' | 'outbound',
-    asked: { owner: MailboxOwner; addresses: string[] }[],
-  ): Promise<FoundRules> {
+  async function findRules(sql: Sql, way: 'inbound' | 'outbound', asked: AskedAddresses[]): Promise<FoundRules> {
     const byOwner = new Map<string, Map<string, Rule>>()
-    const wanted = asked.flatMap(({ owner: { identityId, organizationId }, addresses }) => {
-      const entries = new Set(addresses.flatMap((address) => candidatesFor(address).map(({ entry }) => entry)))
-      return [...entries].flatMap((entry) => [
-        { ownerId: identityId, entry },
-        { ownerId: organizationId, entry },
-      ])
-    })
+    const wanted = wantedOf(asked)
     const found = wanted.length === 0 ? [] : await store.findRules(sql, way, wanted)
     for (const { owner_id, ...rule } of found)
       byOwner.set(owner_id, (byOwner.get(owner_id) ?? new Map<string, Rule>()).set(rule.entry, rule))
@@ -208,14 +202,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner))),
 
     async judgeOutgoing(sql, messages) {
-      const rulesOf = await findRules(
-        sql,
-        'outbound',
-        messages.map(({ owner, addressees, replyAddresses }) => ({
-          owner,
-          addresses: [...addressees, ...replyAddresses].map(({ address }) => address),
-        })),
-      )
+      const rulesOf = await findRules(sql, 'outbound', messages.map(addressesOf))
       return messages.map(({ owner, addressees, replyAddresses }) => {
         const decide = (list: { address: string }[]) =>
           decideOutbound(
@@ -236,5 +223,41 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
         throw new ApiError('recipient_not_allowed', `${refusals[0]?.reason}.${more}`, { details })
       })
     },
+
+    judgeWithoutRules(messages) {
+      const guardrails = messages.flatMap(({ owner, addressees, replyAddresses }) => {
+        const decide = (list: { address: string }[]) =>
+          decideOutbound(
+            list.map(({ address }) => address),
+            owner.outboundMode,
+            noRules,
+          )
+        return decide(replyAddresses).refusals.length > 0 ? [] : (decide(addressees).guardrail ?? [])
+      })
+      return guardrails.length === messages.length ? guardrails : null
+    },
+
+    async requireNoRule(sql, messages) {
+      await store.requireNoRule(sql, wantedOf(messages.map(addressesOf)))
+    },
   }
 }
+
+const noRules: Rules = new Map()
+
+type AskedAddresses = { owner: MailboxOwner; addresses: string[] }
+
+const addressesOf = ({ owner, addressees, replyAddresses }: OutgoingRecipients): AskedAddresses => ({
+  owner,
+  addresses: [...addressees, ...replyAddresses].map(({ address }) => address),
+})
+
+/** The entries that a rule for one of the addresses may have, of the identity and of its organization. */
+const wantedOf = (asked: AskedAddresses[]): store.Wanted[] =>
+  asked.flatMap(({ owner: { identityId, organizationId }, addresses }) => {
+    const entries = new Set(addresses.flatMap((address) => candidatesFor(address).map(({ entry }) => entry)))
+    return [...entries].flatMap((entry) => [
+      { ownerId: identityId, entry },
+      { ownerId: organizationId, entry },
+    ])
+  })

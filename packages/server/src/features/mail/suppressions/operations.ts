@@ -36,8 +36,18 @@ export interface Suppressions {
    */
   suppress(tx: Tx, additions: NewSuppression[]): Promise<void>
   /** Throws 403 `recipient_suppressed` when a message has suppressed recipients, naming all of its suppressed recipients. */
-  requireUnsuppressed(sql: Sql, messages: { organizationId: string; addressees: Addressee[] }[]): Promise<void>
+  requireUnsuppressed(sql: Sql, messages: AddressedMessage[]): Promise<void>
+  /** Fails in the database, so that `isJudgementNeeded` holds, if a recipient of these messages is suppressed. */
+  requireNoSuppression(sql: Sql, messages: AddressedMessage[]): Promise<void>
 }
+
+type AddressedMessage = { organizationId: string; addressees: Addressee[] }
+
+/** The entries that can suppress a recipient of these messages. */
+const wantedOf = (messages: AddressedMessage[]): store.Wanted[] =>
+  messages.flatMap(({ organizationId, addressees }) =>
+    addressees.flatMap(({ address }) => entriesFor(address).map((emailAddress) => ({ organizationId, emailAddress }))),
+  )
 
 export function createSuppressions({ db, accounts }: { db: Database; accounts: Accounts }): Suppressions {
   return {
@@ -103,12 +113,11 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
       if (rows.size > 0) await store.upsertSuppressions(tx, [...rows.values()], true)
     },
 
+    requireNoSuppression: (sql, messages) => store.requireNoSuppression(sql, wantedOf(messages)),
+
     async requireUnsuppressed(sql, messages) {
-      const wanted = messages.flatMap(({ organizationId, addressees }) =>
-        addressees.flatMap(({ address }) => entriesFor(address).map((emailAddress) => ({ organizationId, emailAddress }))),
-      )
       const found = new Map(
-        (await store.findSuppressions(sql, wanted)).map((row) => [`${row.organization_id} ${row.email_address}`, row] as const),
+        (await store.findSuppressions(sql, wantedOf(messages))).map((row) => [`${row.organization_id} ${row.email_address}`, row] as const),
       )
       if (found.size === 0) return
       for (const { organizationId, addressees } of messages) {
