@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Blobs } from '../../packages/server/src/core/blobs.ts'
+import { createDiskBlobs } from '../../packages/server/src/edges/blobs/disk.ts'
 import type { Target } from '../../packages/server/src/edges/postgres/servers.ts'
 import { createApiClient } from '../crash/api-client.ts'
 import { verifyDatabase } from '../crash/database-verification.ts'
@@ -37,6 +39,8 @@ type Started<F> = {
   clientPorts: number[]
   publicPorts: number[]
   database: Target
+  /** The blobs, when they are not in the installation's folder, with their sweep. After it, no orphan may be left. */
+  store?: { blobs: Blobs; sweep: () => Promise<number> }
   /** Lets the faults happen. Everything works again when it resolves. */
   strike: (mailboxes: Mailbox[]) => Promise<F[]>
 }
@@ -46,6 +50,7 @@ export type ChaosReport<F> = ReturnType<typeof summary> & {
   faults: F[]
   elapsedMs: number
   verified: Verified & { blobs: number; orphanBlobs: number }
+  sweptBlobs: number
   webhooks: WebhookCounts
   tunnel: TunnelCounts
   logLines: string[]
@@ -93,10 +98,12 @@ export async function runUnderLoad<F>(
     limit.signal.throwIfAborted()
     say('the faults are over, everything is compared now')
     await waitUntilDelivered(client, mailboxes, ledger)
+    const sweptBlobs = (await started.store?.sweep()) ?? 0
     const verified = {
       ...(await verify({ client, mailboxes, ledger, random, samples })),
-      ...(await verifyDatabase(started.database, installation.blobsDir, ledger)),
+      ...(await verifyDatabase(started.database, started.store?.blobs ?? createDiskBlobs(installation.blobsDir), ledger)),
     }
+    if (started.store && verified.orphanBlobs > 0) ledger.report(`${verified.orphanBlobs} blobs without a row are left after the sweep`)
     const webhooks = await webhook.verify(started.httpPorts[0] as number)
     webhook.stop()
     client.close()
@@ -104,7 +111,7 @@ export async function runUnderLoad<F>(
     for (const node of installation.nodes) for (const problem of await node.stop()) ledger.report(`${node.name}: ${problem}`)
     const elapsedMs = performance.now() - startedMs
     const lines = ledger.problemCount() > 0 ? logLines() : []
-    return { seed, faults, elapsedMs, verified, webhooks, tunnel: tunnelCounts, logLines: lines, ...summary(ledger) }
+    return { seed, faults, elapsedMs, verified, sweptBlobs, webhooks, tunnel: tunnelCounts, logLines: lines, ...summary(ledger) }
   } catch (error) {
     throw new Error([(error as Error).message, ...ledger.problems.slice(0, 20), ...logLines()].join('\n'), { cause: error })
   } finally {

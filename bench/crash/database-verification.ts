@@ -1,6 +1,6 @@
 // Checks in the database itself events, jobs, orphaned rows and the blobs that rows name, because the API does not show them.
+import type { Blobs } from '../../packages/server/src/core/blobs.ts'
 import { createLog } from '../../packages/server/src/core/log.ts'
-import { createDiskBlobs } from '../../packages/server/src/edges/blobs/disk.ts'
 import { connect } from '../../packages/server/src/edges/postgres/connect.ts'
 import type { Target } from '../../packages/server/src/edges/postgres/servers.ts'
 import type { Ledger } from './ledger.ts'
@@ -46,7 +46,7 @@ const invariants: Record<string, string> = {
 const rowsShown = 5
 
 /** Reports every broken invariant in the ledger. Resolves with how many blobs rows name, and how many files no row names. */
-export async function verifyDatabase(target: Target, blobsDir: string, ledger: Ledger): Promise<{ blobs: number; orphanBlobs: number }> {
+export async function verifyDatabase(target: Target, blobs: Blobs, ledger: Ledger): Promise<{ blobs: number; orphanBlobs: number }> {
   const database = connect(target, { poolSize: 1, log: createLog('warn') })
   try {
     for (const [name, text] of Object.entries(invariants)) {
@@ -57,15 +57,14 @@ export async function verifyDatabase(target: Target, blobsDir: string, ledger: L
       text: `SELECT blob_key AS key, size_bytes AS size FROM raw_messages WHERE blob_key IS NOT NULL
         UNION ALL SELECT blob_key, size_bytes FROM attachments WHERE blob_key IS NOT NULL`,
     })
-    return { blobs: named.length, orphanBlobs: await checkBlobs(blobsDir, named, ledger) }
+    return { blobs: named.length, orphanBlobs: await checkBlobs(blobs, named, ledger) }
   } finally {
     await database.close()
   }
 }
 
 /** Every blob that a row names is whole. Files without a row are left by unfinished requests, and the server sweeps them after a day. */
-async function checkBlobs(blobsDir: string, named: { key: string; size: number }[], ledger: Ledger): Promise<number> {
-  const blobs = createDiskBlobs(blobsDir)
+async function checkBlobs(blobs: Blobs, named: { key: string; size: number }[], ledger: Ledger): Promise<number> {
   for (const { key, size } of named) {
     const bytes = await blobs.get(key).catch(() => null)
     if (bytes?.length !== size) ledger.report(`blob ${key} has ${bytes?.length ?? 'no'} bytes, not ${size}`)

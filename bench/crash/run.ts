@@ -1,6 +1,7 @@
 // Runs one crash test. It loads a real server, kills it at random moments, and checks every promise at the end.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createDiskBlobs } from '../../packages/server/src/edges/blobs/disk.ts'
 import { generateKey } from '../../packages/server/src/features/account/keys/model.ts'
 import { createApiClient } from './api-client.ts'
 import { verifyDatabase } from './database-verification.ts'
@@ -99,7 +100,7 @@ async function run(options: CrashOptions, harness: Harness): Promise<CrashReport
   const drainMs = await waitUntilDelivered(client, mailboxes, ledger)
   const verified = {
     ...(await verify({ client, mailboxes, ledger, random, samples: options.samples })),
-    ...(await verifyDatabase(server.connection(), join(server.dataDir, 'blobs'), ledger)),
+    ...(await verifyDatabase(server.connection(), createDiskBlobs(join(server.dataDir, 'blobs')), ledger)),
   }
   client.close()
   checkInFlight(kills, ledger)

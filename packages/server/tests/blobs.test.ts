@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { BlobMissing, type Blobs } from '../src/core/blobs.ts'
+import { BlobMissing, type Blobs, BlobsUnavailable } from '../src/core/blobs.ts'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
-import { createS3Blobs, S3Failure, type S3Options } from '../src/edges/blobs/s3.ts'
+import { createEncryptedBlobs } from '../src/edges/blobs/encrypted.ts'
+import { createS3Blobs, type S3Options } from '../src/edges/blobs/s3.ts'
+import { S3Failure } from '../src/edges/blobs/s3-answers.ts'
 import { type S3Store, startS3Store } from './harness/s3-store.ts'
 
 const hourMs = 3_600_000
@@ -46,9 +48,13 @@ const keysOf = async (blobs: Blobs, olderThanMs: number): Promise<string[]> => {
   return keys.sort()
 }
 
+const blobKeys = [{ id: 'k1', bytes: randomBytes(32) }]
+
 describe.each([
   ['disk', () => createDiskBlobs(directory)],
   ['s3', () => s3()],
+  ['encrypted disk', () => createEncryptedBlobs(createDiskBlobs(directory), blobKeys)],
+  ['encrypted s3', () => createEncryptedBlobs(s3(), blobKeys)],
 ])('%s', (kind, create) => {
   test('a stored blob is read whole or in part, at once or as a stream', async () => {
     const blobs = create()
@@ -91,7 +97,7 @@ describe.each([
 
   test('a key may be put twice, deleted twice, and be the prefix of another', async () => {
     const blobs = create()
-    const keys = ['a', 'a/b', 'a/b/c', 'a.b', 'a-b_c', '0', `${'k'.repeat(98)}/${'k'.repeat(101)}`]
+    const keys = ['a', 'a/b', 'a/b/c', 'a.b', 'a-b_c', '0', `${'k'.repeat(98)}/${'k'.repeat(97)}`]
     for (const key of keys) await blobs.put(key, Buffer.from(key))
     for (const key of keys) await blobs.put(key, Buffer.from(key))
     for (const key of keys) expect(String(await blobs.get(key))).toBe(key)
@@ -161,7 +167,7 @@ describe.each([
     await Promise.all(keys.map((key) => blobs.put(key, Buffer.from(key))))
     expect(await Promise.all(keys.map(async (key) => String(await blobs.get(key))))).toEqual(keys)
     expect(await keysOf(blobs, -hourMs)).toEqual(keys.toSorted())
-    expect(kind === 's3' || (await readdir(join(directory, 'tmp'))).length === 0).toBe(true)
+    expect(kind.endsWith('s3') || (await readdir(join(directory, 'tmp'))).length === 0).toBe(true)
   })
 })
 
@@ -253,9 +259,16 @@ describe('s3 only', () => {
 
   test('a permanent failure is reported', async () => {
     store.faults.push(503, 503, 503, 503)
-    await expect(s3().put('a', Buffer.from('x'))).rejects.toMatchObject({ status: 503, code: 'SlowDown' })
+    await expect(s3().put('a', Buffer.from('x'))).rejects.toMatchObject({
+      name: 'BlobsUnavailable',
+      cause: { status: 503, code: 'SlowDown' },
+    })
     expect(store.requests.length).toBe(4)
     expect(store.objects.size).toBe(0)
+  })
+
+  test('a store that cannot be reached is reported as unavailable', async () => {
+    await expect(s3({ endpoint: 'http://127.0.0.1:1' }).get('a')).rejects.toThrow(BlobsUnavailable)
   })
 
   test('a stream that breaks off ends with an error', async () => {

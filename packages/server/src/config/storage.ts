@@ -1,7 +1,7 @@
 // Settings of the data directory, the database and the blob store.
 import { resolve } from 'node:path'
 import { area, setting } from './setting.ts'
-import { bucketUrl, databaseUrl, integer, replicaUrl, url } from './values.ts'
+import { bucketUrl, databaseUrl, encryptionKeys, integer, replicaUrl, url } from './values.ts'
 
 export const storage = area({
   title: 'Storage',
@@ -48,6 +48,15 @@ export const storage = area({
         if (s3) return { kind: 's3' as const, ...s3 }
         throw new Error('must be file:<folder> or s3://bucket/prefix')
       },
+    }),
+    blobKeys: setting({
+      name: 'CALLSIGN_BLOB_KEYS',
+      fallback: null,
+      shown: '(not encrypted)',
+      sentence:
+        'Encrypts the large bytes at rest, with AES-256-GCM: `id:key` with a key of 32 bytes in base64, as `openssl rand -base64 32` prints. Further ones after commas decrypt what was stored under them.',
+      secret: true,
+      read: encryptionKeys,
     }),
     storageQuotaMax: setting({
       name: 'CALLSIGN_ORGANIZATION_STORAGE_MB',

@@ -100,6 +100,17 @@ export function isPrivateHost(hostname: string): boolean {
   return ['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat'].includes(ipaddr.process(host).range())
 }
 
+/** `id:base64` of 32 bytes, several separated by commas. */
+export const encryptionKeys = (text: string): { id: string; bytes: Buffer }[] => {
+  const keys = text.split(',').map((part) => {
+    const [, id, base64 = ''] = /^([A-Za-z0-9_-]{1,20}):([A-Za-z0-9+/]{43}=)$/.exec(part.trim()) ?? []
+    if (id === undefined) throw new Error('must be id:key, with an id of up to 20 letters, digits, - and _, and 32 bytes in base64')
+    return { id, bytes: Buffer.from(base64, 'base64') }
+  })
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error('must have a different id for each key')
+  return keys
+}
+
 /** `messages_per_hour=100,new_recipients_per_day=50` as an object. */
 export const sendingLimits = (text: string): Partial<Record<SendingLimitName, number>> =>
   Object.fromEntries(

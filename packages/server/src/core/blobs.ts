@@ -18,3 +18,8 @@ export interface Blobs {
 export class BlobMissing extends Error {
   override name = 'BlobMissing'
 }
+
+/** The store cannot be reached or is overloaded, so the caller should retry later. The message is for logs. */
+export class BlobsUnavailable extends Error {
+  override name = 'BlobsUnavailable'
+}

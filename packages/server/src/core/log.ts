@@ -1,5 +1,6 @@
 // Log lines for operators on standard error, as JSON, or readable on a terminal. Keys, hashes, bodies and vault values never appear.
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { BlobsUnavailable } from './blobs.ts'
 import { nowMs } from './clock.ts'
 import { toReadableLine } from './readable-log.ts'
 import { DatabaseUnavailable } from './sql.ts'
@@ -53,9 +54,11 @@ function timeField(): string {
   return `${secondText}${String(ms - second * 1000).padStart(3, '0')}Z"`
 }
 
-/** An outage of the database is one event with many requests, so its lines have no stack. */
+/** An outage of the database or the blob store is one event with many requests, so its lines have no stack. */
 const errorField = (error: Error): object =>
-  error instanceof DatabaseUnavailable ? { type: error.name, message: error.message } : pino.stdSerializers.err(error)
+  error instanceof DatabaseUnavailable || error instanceof BlobsUnavailable
+    ? { type: error.name, message: error.message }
+    : pino.stdSerializers.err(error)
 
 /** A logger. Each part of the server uses a child with its own `part`. */
 export const createLog = (level: LogLevel): Log =>

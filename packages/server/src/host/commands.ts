@@ -11,7 +11,7 @@ import { createLinks, linkUrl } from '../features/account/links/operations.ts'
 import { callbackPath } from '../features/imessage/model.ts'
 import { createDkim } from '../features/mail/domains/dkim/operations.ts'
 import { imessageRouteToken } from '../wiring/imessage.ts'
-import { createCredentials, sealingOf } from '../wiring/parts.ts'
+import { createBlobs, createCredentials, sealingOf } from '../wiring/parts.ts'
 import { writeBackup } from './backup.ts'
 import type { End } from './backup-format.ts'
 import { listCertificates, renewCertificate } from './certificates.ts'
@@ -22,6 +22,7 @@ import { CommandFailed } from './failure.ts'
 import { ensureFirstKey } from './first-start.ts'
 import { requireFolder } from './folder.ts'
 import { printMailDomainReports } from './mail-domain-reports.ts'
+import { reencryptBlobs } from './reencrypt.ts'
 import { restoreBackup } from './restore.ts'
 import { runSetup } from './setup.ts'
 import { checkUpgrade, describePlan } from './upgrade-check.ts'
@@ -46,6 +47,7 @@ export const usage = `usage: callsignd [command]
   migrate                                     bring the tables up to date, then stop
   backup FILE                                 write database, files and keyring into one new file (- is standard output)
   restore FILE                                restore that file or s3://bucket/prefix/name into an empty installation (- is standard input)
+  reencrypt                                   encrypt the stored bytes under the first key of CALLSIGN_BLOB_KEYS, also while the server runs
   upgrade --check [--json]                    list what an upgrade to this version would do. Exits 1 if something has to be solved first
   setup [--answers FILE] [--help]             ask for domain, ports, delivery and certificates, and write callsign.env
   doctor [--json]                             check machine, ports, certificates, database, DNS and mail, and say what to do
@@ -113,6 +115,11 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
 
   async restore(config, log, options, print) {
     print(`restored ${describeEnd(await restoreBackup(config, log, fileOf('restore', options), process.stdin))}`)
+    return 0
+  },
+
+  async reencrypt(config, _log, _options, print) {
+    print(await reencryptBlobs(createBlobs(config)))
     return 0
   },
 

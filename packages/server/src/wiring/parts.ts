@@ -12,6 +12,7 @@ import type { Route } from '../core/route.ts'
 import { openSecret, sealSecret } from '../core/secret-seal.ts'
 import type { Database } from '../core/sql.ts'
 import { createDiskBlobs } from '../edges/blobs/disk.ts'
+import { createEncryptedBlobs, type EncryptedBlobs } from '../edges/blobs/encrypted.ts'
 import { createS3Blobs } from '../edges/blobs/s3.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
@@ -89,9 +90,10 @@ export function createCredentials(db: Database): Credentials {
 }
 
 /** The store for large bytes that the settings name. */
-export function createBlobs(config: Config): Blobs {
+export function createBlobs(config: Config): EncryptedBlobs {
   const { blobs } = config
-  return blobs.kind === 'file' ? createDiskBlobs(blobs.folder ?? join(config.dataDir, 'blobs')) : createBucket(config, blobs)
+  const store = blobs.kind === 'file' ? createDiskBlobs(blobs.folder ?? join(config.dataDir, 'blobs')) : createBucket(config, blobs)
+  return createEncryptedBlobs(store, config.blobKeys ?? [])
 }
 
 /** A bucket of the S3 store that the settings name. Throws a sentence without credentials. */

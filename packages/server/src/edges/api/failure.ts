@@ -1,6 +1,7 @@
 // Turns every error into an HTTP response of the shape in contract/errors.ts, without stack, SQL or internal addresses.
 import { randomInt } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
+import { BlobsUnavailable } from '../../core/blobs.ts'
 import { ApiError } from '../../core/errors.ts'
 import { DatabaseUnavailable } from '../../core/sql.ts'
 
@@ -24,10 +25,10 @@ export const unsupportedMediaType = (): ApiError => new ApiError('unsupported_me
 export const payloadTooLarge = (bytesMax: number): ApiError =>
   new ApiError('payload_too_large', `The body is larger than ${bytesMax} bytes, the limit of this operation.`)
 
-/** The response to any error. An ApiError is unchanged, an unavailable database becomes 503, and anything unforeseen becomes 500. */
+/** The response to any error. An ApiError is unchanged, an unavailable database or blob store becomes 503, and anything unforeseen becomes 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof DatabaseUnavailable) {
+  if (error instanceof DatabaseUnavailable || error instanceof BlobsUnavailable) {
     // A random delay, so that the refused clients do not all return at once.
     return new ApiError('unavailable', 'The server is temporarily unavailable. Retry after the seconds in Retry-After.', {
       headers: { 'Retry-After': String(randomInt(1, 5)) },
