@@ -1,4 +1,5 @@
 // The parts of `npm run chaos`, in their order. A new part is one entry.
+import { runBlobs } from '../blobs/run.ts'
 import { runFailover } from './failover.ts'
 import { runProcesses } from './processes.ts'
 import { failoverLedger, type PartLedger, processesLedger } from './report.ts'
@@ -33,4 +34,5 @@ export const parts: Part[] = [
     unitMsMax: 60_000,
     run: async (options, minutes) => processesLedger(await runProcesses({ ...options, minutes })),
   },
+  { name: 'blobs', option: 'faults', alone: 16, together: 4, unitMsMax: 60_000, run: runBlobs },
 ]

@@ -40,7 +40,7 @@ export function processesLedger(report: ChaosReport<ProcessFault>): PartLedger {
   })
 }
 
-function ledgerOf<F>(title: string, report: ChaosReport<F>, facts: Record<string, string>): PartLedger {
+export function ledgerOf<F>(title: string, report: ChaosReport<F>, facts: Record<string, string>): PartLedger {
   const { accepted, retried, verified, webhooks, tunnel } = report
   const rows: Record<string, string | number> = {
     [title]: `seed ${report.seed}, ${(report.elapsedMs / 1000).toFixed(0)} s`,

@@ -42,12 +42,19 @@ export function expectThat(condition: boolean, failure: string): asserts conditi
 
 /** Ends the process with a sentence that names the Debian packages of missing programs. */
 export function requirePrograms(packages: Record<string, string>): void {
+  const problem = findMissing(packages)
+  if (problem === null) return
+  console.error(problem)
+  process.exit(1)
+}
+
+/** The sentence about missing programs, or null. */
+export function findMissing(packages: Record<string, string>): string | null {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']
   const missing = Object.entries(packages).filter(([program]) => !folders.some((folder) => isProgram(join(folder, program))))
-  if (missing.length === 0) return
+  if (missing.length === 0) return null
   const names = [...new Set(missing.map(([, name]) => name))].join(' ')
-  console.error(`${missing.map(([program]) => program).join(', ')} not found. Run apt-get install --no-install-recommends ${names}`)
-  process.exit(1)
+  return `${missing.map(([program]) => program).join(', ')} not found. Run apt-get install --no-install-recommends ${names}`
 }
 
 function isProgram(path: string): boolean {
