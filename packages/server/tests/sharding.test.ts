@@ -31,6 +31,7 @@ const mailboxTables = ['deleted_messages', 'sent_drafts', 'thread_references']
 /** Tables of organizations with some rows of the installation. */
 const mixedTables: Record<string, string> = {
   dkim_keys: 'the mail domain has keys too',
+  domain_reports: 'the mail domain has reports too',
   imessage_sends: 'help for a chat that has no agent',
 }
 
@@ -115,29 +116,48 @@ const groupedStatements: Record<string, string> = {
 
 type Sent = { text: string; values: unknown[] }
 
-/** Records the statements of every transaction that this process commits, the server's among them. */
+type Wire = {
+  parsedStatements: Record<string, string>
+  parse: (statement: { name?: string; text: string }, ...more: unknown[]) => void
+  bind: (binding: { statement?: string; values?: unknown[] }, ...more: unknown[]) => void
+  query: (text: string) => void
+}
+
+/** Records the statements of every transaction that this process commits, the server's among them, as they are sent to PostgreSQL. */
 function recordTransactions(): { transactions: Sent[][]; stop: () => void } {
   const transactions: Sent[][] = []
-  const open = new WeakMap<object, Sent[]>()
-  const client = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
-  const { query } = client
-  client.query = function (this: object, ...args: unknown[]) {
-    const given = args[0] as string | { text: string; values?: unknown[] }
-    const { text, values = [] } = typeof given === 'string' ? { text: given } : given
-    const current = open.get(this)
-    if (text === 'BEGIN' || (typeof given === 'object' && given.constructor.name === 'OpeningQuery'))
-      open.set(this, text === 'BEGIN' ? [] : [{ text, values }])
+  const open = new WeakMap<Wire, Sent[]>()
+  const parsed = new WeakMap<Wire, Map<string, string>>()
+  const wire = pg.Connection.prototype as unknown as Wire
+  const { parse, bind, query } = wire
+
+  function record(on: Wire, text: string, values: unknown[]): void {
+    const current = open.get(on)
+    if (text === 'BEGIN') open.set(on, [])
     else if (text === 'COMMIT' || text === 'ROLLBACK') {
       if (current && text === 'COMMIT') transactions.push(current)
-      open.delete(this)
+      open.delete(on)
     } else if (current) current.push({ text, values })
     else transactions.push([{ text, values }])
-    return query.apply(this, args)
   }
-  const stop = () => {
-    client.query = query
+
+  wire.parse = function (this: Wire, statement, ...more) {
+    const texts = parsed.get(this) ?? new Map<string, string>()
+    parsed.set(this, texts.set(statement.name ?? '', statement.text))
+    return parse.call(this, statement, ...more)
   }
-  return { transactions, stop }
+  wire.bind = function (this: Wire, binding, ...more) {
+    const name = binding.statement ?? ''
+    const text = parsed.get(this)?.get(name) ?? this.parsedStatements[name]
+    if (text === undefined) throw new Error(`the statement ${name} was sent without its text`)
+    record(this, text, binding.values ?? [])
+    return bind.call(this, binding, ...more)
+  }
+  wire.query = function (this: Wire, text) {
+    record(this, text, [])
+    return query.call(this, text)
+  }
+  return { transactions, stop: () => void Object.assign(wire, { parse, bind, query }) }
 }
 
 /** The organization of every id that the database has. */
