@@ -188,7 +188,7 @@ export const calls: Call[] = [
   { call: 'imessage.conversations' },
   { call: 'imessage.conversation', path: ['$conversation'] },
   { call: 'imessage.send', args: { conversation_id: '$conversation', text: 'Hello' } },
-  { call: 'imessage.history', args: { conversation_id: '$conversation' } },
+  { call: 'imessage.history', args: { conversation_id: '$conversation' }, until: { at: 'messages.0.status', is: 'sent' } },
   { call: 'imessage.disconnect', path: ['$conversation'] },
 
   { call: 'webhooks.create', args: { url: 'https://example.com/hook', events: ['email.received'] }, save: { webhook: 'id' } },
