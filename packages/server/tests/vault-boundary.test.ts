@@ -17,8 +17,8 @@ const importsOf = (path: string) => [...codeOf(path).matchAll(importPattern)].ma
 const opener =
   /\bcreateDecipher|\bsubtle\s*\.\s*(?:decrypt|unwrapKey)|\bargon2(?!id\b)|\bhash-wasm\b|\bscrypt|\bpbkdf2|@noble\/|libsodium|\bdecrypt\(/i
 
-/** Files that decrypt the server's own secrets, under its keyring or the passphrase of its backups. They must not touch the vault. */
-const ownSecrets = ['core/secret-seal.ts', 'host/backup-cipher.ts']
+/** Files that decrypt the server's own data, under its keyring, its blob keys or the passphrase of its backups. They must not touch the vault. */
+const ownSecrets = ['core/secret-seal.ts', 'edges/blobs/encrypted.ts', 'host/backup-cipher.ts']
 
 /** Every source file that this one loads, itself included. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
