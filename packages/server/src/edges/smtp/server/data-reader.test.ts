@@ -1,5 +1,5 @@
 // The data reader compared with a slow, simple implementation of RFC 5321 §4.5.2, and with itself on other splits of the same bytes.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ByteBudget } from '../../../core/byte-budget.ts'
 import { DataReader } from './data-reader.ts'
 import { replies, type SmtpReply } from './reply.ts'
@@ -127,6 +127,33 @@ describe('data reader', () => {
     }
     const refused = ['messageTooBig', 'headerTooBig', 'tooManyHops', 'dataLineTooLong'] as const
     for (const name of refused) for (const progress of ['end', 'abort']) expect(seen).toContain(`${progress} ${replies[name].text}`)
+  })
+
+  test('a stuffed dot makes no native call of its own, and each octet moves at most once', () => {
+    const typedArray: Uint8Array = Object.getPrototypeOf(Uint8Array.prototype)
+    const moving = vi.spyOn(typedArray, 'copyWithin')
+    const making = [
+      vi.spyOn(typedArray, 'set'),
+      ...(['copy', 'slice', 'subarray', 'toString'] as const).map((name) => vi.spyOn(Buffer.prototype, name)),
+      ...(['from', 'alloc', 'allocUnsafe', 'allocUnsafeSlow', 'concat'] as const).map((name) => vi.spyOn(Buffer, name)),
+    ]
+    // One chunk, so that a reader that moves the rest of it at each dot does not end.
+    const costOf = (line: string) => {
+      const chunk = Buffer.from(`\r\n${line.repeat(4_000_000 / line.length)}.\r\n`)
+      const reader = new DataReader({ ...wide, sizeBytesMax: chunk.length }, new ByteBudget(1e9).shareOf(), null)
+      reader.start()
+      for (const spy of [moving, ...making]) spy.mockClear()
+      expect(reader.feed(chunk, 0)).toBe('end')
+      const moved = moving.mock.calls.reduce((sum, [, from, to]) => sum + (to as number) - from, 0)
+      return { calls: making.reduce((sum, spy) => sum + spy.mock.calls.length, 0), moves: moving.mock.calls.length, moved }
+    }
+    const plain = costOf(`${'x'.repeat(78)}\r\n`)
+    const dots = costOf('..\r\n')
+    const long = costOf(`..${'x'.repeat(76)}\r\n`)
+    vi.restoreAllMocks()
+    expect([plain.moves, dots.moves, long.moves]).toEqual([0, 0, 50_000])
+    expect(Math.max(dots.calls, long.calls)).toBeLessThanOrEqual(plain.calls)
+    expect(long.moved).toBeLessThan(4_000_000)
   })
 
   test('memory is taken from the budget in steps and returned', () => {
