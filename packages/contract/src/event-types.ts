@@ -10,6 +10,7 @@ export const eventTypes = [
   'email.bounced',
   'email.failed',
   'email.complained',
+  'email.labels_changed',
   'draft.approval_requested',
   'draft.approved',
   'draft.rejected',

@@ -40,13 +40,16 @@ export const listEvents = operation({
   id: 'listEvents',
   method: 'GET',
   path: '/api/v1/events',
-  summary: 'Lists events, oldest first. Use the id of the last event you have as the cursor of the next request.',
+  summary: 'Lists events, oldest first by default. Use the id of the last event you have as the cursor of the next request.',
   tag: 'Events',
   scopes: ['events:read'],
   query: strict({
     ...filters,
     since: Type.Optional(
-      Type.Unsafe<string>({ ...Timestamp, description: 'Starts with the events of this time. A cursor takes precedence.' }),
+      Type.Unsafe<string>({ ...Timestamp, description: 'Starts with the events of this time. In the order `asc`, a cursor takes precedence.' }),
+    ),
+    order: Type.Optional(
+      Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc', description: '`desc` lists the newest events first.' }),
     ),
     limit: Limit,
     cursor: Cursor,

@@ -34,7 +34,7 @@ export class Events {
     this.#connection = connection
   }
 
-  /** Oldest first. The id of the last event you have is the `cursor` of the next request, even if there was no next page. */
+  /** Oldest first by default. The id of the last event you have is the `cursor` of the next request, even if there was no next page. */
   list(query?: QueryOf<typeof listEvents>, options?: RequestOptions): Promise<EventPage> {
     return this.#connection.request({ method: 'GET', path: '/events', query, options })
   }

@@ -18,6 +18,8 @@ CREATE INDEX events_oldest ON events (organization_id, id);
 CREATE INDEX events_unplaced ON events (id) WHERE position IS NULL;
 CREATE INDEX events_placed ON events (organization_id, position) WHERE position IS NOT NULL;
 CREATE INDEX events_placed_identity ON events (identity_id, position) WHERE position IS NOT NULL AND identity_id IS NOT NULL;
+-- The history of labels of one agent, which are few among its events.
+CREATE INDEX events_placed_labels ON events (identity_id, position) WHERE type = 'email.labels_changed' AND position IS NOT NULL;
 
 -- One row with the last position given. The holder of its row lock gives the next ones. `event_id` is the event that got it. After a failover
 -- or a restore that lost events, positions are given again, to other events.

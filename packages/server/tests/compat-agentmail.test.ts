@@ -6,6 +6,7 @@ import { accountChecks } from './harness/agentmail/account.ts'
 import { type AgentMail, type Check, type Context, createContext, methodsOf } from './harness/agentmail/context.ts'
 import { draftChecks } from './harness/agentmail/drafts.ts'
 import { inboxChecks } from './harness/agentmail/inboxes.ts'
+import { labelEventChecks } from './harness/agentmail/label-events.ts'
 import { accountListChecks, listChecks } from './harness/agentmail/lists.ts'
 import { messageChecks } from './harness/agentmail/messages.ts'
 import { metricChecks } from './harness/agentmail/metrics.ts'
@@ -35,6 +36,7 @@ const mapped: Record<string, Check> = {
   ...inAccountAndPod('lists', accountListChecks),
   ...webhookChecks,
   ...socketChecks,
+  ...labelEventChecks,
   ...metricChecks,
   ...accountChecks,
 }
@@ -49,7 +51,6 @@ const notOffered: Record<string, Call> = {
   'agent.verify': ({ agent }) => agent.verify({ otpCode: '123456' }),
   'domains.getSetupLink': ({ domains }) => domains.getSetupLink('x.example'),
   'inboxes.authorize': ({ inboxes }) => inboxes.authorize('x', { authToken: 'x' }),
-  'inboxes.events.list': ({ inboxes }) => inboxes.events.list('x'),
   'pods.create': ({ pods }) => pods.create({}),
   'pods.delete': ({ pods }) => pods.delete('default'),
   'providers.connect': ({ providers }) => providers.connect('x', {}),

@@ -13,13 +13,14 @@ export const eventFilters: Record<string, Option> = {
 export const eventCommands: Command[] = [
   {
     words: 'events list',
-    about: 'Lists events, oldest first. The ID of the last one is the --cursor of the next request.',
+    about: 'Lists events, oldest first by default. The ID of the last one is the --cursor of the next request.',
     example: 'callsign events list --types email.received,email.bounced',
     operations: ['listEvents'],
-    options: { ...eventFilters, ...listOptions },
+    options: { ...eventFilters, newest: { type: 'boolean', about: 'Newest first.' }, ...listOptions },
     async run({ client, output }, values) {
       const [agent, types] = [text(values, 'agent'), text(values, 'types')]
-      const query = { ...listQuery(values), ...(agent !== undefined && { agent }), ...(types !== undefined && { types }) }
+      const order = values.newest === true ? { order: 'desc' as const } : {}
+      const query = { ...listQuery(values), ...order, ...(agent !== undefined && { agent }), ...(types !== undefined && { types }) }
       const page = await (await client()).events.list(query)
       output.result(page, () =>
         table(

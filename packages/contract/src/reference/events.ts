@@ -7,7 +7,7 @@ const params = { id: sampleId('webhook') }
 export const eventDetails: Record<string, OperationDetails> = {
   listEvents: {
     description:
-      'Returns events, oldest first. Store the id of the last event that you have handled, and use it as the `cursor` of the next request, also after the last page. No event is missed or returned twice. Events are kept for 30 days. If the server has lost the event of the cursor in a failover or a restore, the answer is 410 `cursor_lost`: read your objects again, and continue with `since`. An agent key gets the events of its agent.',
+      'Returns events, oldest first, or newest first with `order=desc`. Store the id of the last event that you have handled, and use it as the `cursor` of the next request, also after the last page. No event is missed or returned twice. Events are kept for 30 days. If the server has lost the event of the cursor in a failover or a restore, the answer is 410 `cursor_lost`: read your objects again, and continue with `since`. An agent key gets the events of its agent.',
     query: { types: 'email.received,sms.received', limit: 50 },
     sdk: 'const page = await callsign.events.list($query)',
     cli: 'callsign events list --limit 20',

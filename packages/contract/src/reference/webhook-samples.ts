@@ -54,6 +54,17 @@ export const webhookSamples: Record<EventType, { meaning: string; data: Record<s
   'email.bounced': { meaning: 'The server of a recipient has refused a message for good.', data: message('bounced') },
   'email.failed': { meaning: 'A message could not be delivered in time.', data: message('failed') },
   'email.complained': { meaning: 'A recipient has marked a message as spam.', data: message('delivered') },
+  'email.labels_changed': {
+    meaning: 'Labels of a message were changed, or its states `read`, `unread`, `starred` and `trash`.',
+    data: {
+      id: inbound.id,
+      thread_id: inbound.thread_id,
+      mailbox_id: inbound.mailbox_id,
+      added: ['invoices', 'read'],
+      removed: ['unread'],
+      ...agent,
+    },
+  },
   'draft.approval_requested': {
     meaning:
       'A draft waits for a person. `reasons` is empty if all mail of the agent waits. `approval_url` approves without a key, so the events of an agent do not have it.',

@@ -17,6 +17,7 @@ const eventTypes = [
   'email.bounced',
   'email.failed',
   'email.complained',
+  'email.labels_changed',
 ]
 const pagesMax = 10
 /** Deliveries looked through per webhook, newest first. */

@@ -8,6 +8,7 @@ import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
 import { draftRoutes } from './drafts.ts'
 import { inboxRoutes } from './inboxes.ts'
+import { labelEventRoutes } from './label-events.ts'
 import { listRoutes } from './lists.ts'
 import { messageRoutes } from './messages.ts'
 import { metricRoutes } from './metrics.ts'
@@ -28,6 +29,7 @@ const ownRoutes: readonly AgentMailRoute[] = [
   ...draftRoutes,
   ...listRoutes,
   ...webhookRoutes,
+  ...labelEventRoutes,
   ...metricRoutes,
   ...usageRoutes,
   ...domainRoutes,

@@ -40,7 +40,7 @@ export const toResendEvent = ({ type, timestamp, data }: Payload): { type: strin
 
 function dataOf(type: string, data: Data): Data {
   if (type === 'email.received') return receivedData(data as never)
-  if (type.startsWith('email.')) return { ...emailData(data as never), ...outcomeOf(type, data) }
+  if (type.startsWith('email.') && type !== 'email.labels_changed') return { ...emailData(data as never), ...outcomeOf(type, data) }
   if (resendTypeOf(type) === 'domain.updated') return domainWithRecords(data as Static<typeof Domain>)
   return data
 }

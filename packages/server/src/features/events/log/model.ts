@@ -67,6 +67,9 @@ export function requireEventScopes(caller: Caller, types: readonly string[]): vo
   for (const type of types.includes('*') ? eventTypes : types.filter(isKnown)) requireScope(caller, eventScope(type))
 }
 
+/** Types whose events have every fact in themselves. Their subjects are not read, so that a message in quarantine shows nothing of itself. */
+export const isWhole = (type: string): boolean => type === 'email.labels_changed'
+
 /** Builds a payload. A null `description` is a deleted subject, an undefined one a subject without a description. */
 export function toPayload(row: EventRow, description: Description | null | undefined): Payload {
   const subject = description === null ? { id: row.subject_id, deleted: true } : (description ?? {})

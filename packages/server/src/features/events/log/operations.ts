@@ -19,6 +19,7 @@ import { createHistory, type Mark, type Start } from './history.ts'
 import {
   type Description,
   type EventRow,
+  isWhole,
   keptMs,
   type Payload,
   type PlacedRow,
@@ -35,8 +36,8 @@ import { createWatch } from './watch.ts'
 export interface Events {
   /** The payload of an event, with the description of its subject. `hasLinks` adds links that approve drafts, which an agent must not get. */
   payloadOf(row: EventRow, hasLinks: boolean): Promise<Payload>
-  /** `GET /events`: oldest first. */
-  listEvents(caller: Caller, query: Filters & PageQuery & { since?: string }): Promise<Page<Payload>>
+  /** `GET /events`: oldest first, or newest first. */
+  listEvents(caller: Caller, query: Filters & PageQuery & { since?: string; order?: 'asc' | 'desc' }): Promise<Page<Payload>>
   /** `GET /events/stream`: events after the reader's last one, or new events only. */
   streamEvents(call: Call, query: Filters & { after?: string }): Promise<Live>
   /** `POST /events/socket-token`: for the API key of the caller. */
@@ -109,7 +110,7 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
   ])
 
   async function payloadOf(row: EventRow, hasLinks: boolean): Promise<Payload> {
-    const load = loaders.get(row.subject_id.slice(0, row.subject_id.indexOf('_')))
+    const load = isWhole(row.type) ? undefined : loaders.get(row.subject_id.slice(0, row.subject_id.indexOf('_')))
     return toPayload(withApprovalUrl(row, hasLinks ? approvalUrlOf : null), load ? await load(row.subject_id) : undefined)
   }
 
@@ -155,14 +156,16 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
     }
   }
 
-  async function startOf(organizationId: string, cursor: string | null, since: string | undefined): Promise<number> {
-    if (cursor !== null) {
-      const place = await history.findPlace(organizationId, cursor, '/cursor')
-      if (place === null) throw lostCursor(cursor)
-      return place
-    }
-    return since === undefined ? 0 : store.findPositionBefore(db, organizationId, new Date(since))
+  /** The position of a cursor. Null without one. */
+  async function placeOf(organizationId: string, cursor: string | null): Promise<number | null> {
+    if (cursor === null) return null
+    const place = await history.findPlace(organizationId, cursor, '/cursor')
+    if (place === null) throw lostCursor(cursor)
+    return place
   }
+
+  const startOf = async (organizationId: string, since: string | undefined): Promise<number> =>
+    since === undefined ? 0 : store.findPositionBefore(db, organizationId, new Date(since))
 
   return {
     payloadOf,
@@ -171,8 +174,11 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
       const page = readPage(query, 'event')
       const scope = await scopeOf(caller, query)
       await store.placeEvents(db)
-      const after = await startOf(caller.organizationId, page.cursor, query.since)
-      const rows = await store.listAfter(db.reads, scope, after, page.limit + 1)
+      const place = await placeOf(caller.organizationId, page.cursor)
+      const rows =
+        query.order === 'desc'
+          ? await store.listBefore(db.reads, scope, place, await startOf(caller.organizationId, query.since), page.limit + 1)
+          : await store.listAfter(db.reads, scope, place ?? (await startOf(caller.organizationId, query.since)), page.limit + 1)
       const { data, ...envelope } = toPage(
         rows,
         page.limit,

@@ -64,21 +64,38 @@ export async function findChanged(sql: Sql, organizationIds: string[], after: nu
 export type EventScope = { organizationId: string; identityIds: string[] | null; types: string[] | null }
 
 /** Placed events after a position, oldest first. */
-export async function listAfter(sql: Sql, scope: EventScope, after: number, limit: number): Promise<PlacedRow[]> {
-  const rest = 'AND e.position > $2 AND ($3::text[] IS NULL OR e.type = ANY($3)) ORDER BY e.position LIMIT $4'
+export const listAfter = (sql: Sql, scope: EventScope, after: number, limit: number): Promise<PlacedRow[]> =>
+  listPlaced(sql, scope, { after, before: null, order: 'ASC' }, limit)
+
+/** Placed events before a position (null for all) and after another one, newest first. */
+export const listBefore = (sql: Sql, scope: EventScope, before: number | null, after: number, limit: number): Promise<PlacedRow[]> =>
+  listPlaced(sql, scope, { after, before, order: 'DESC' }, limit)
+
+type Range = { after: number; before: number | null; order: 'ASC' | 'DESC' }
+
+/** Above every position. */
+const positionEnd = Number.MAX_SAFE_INTEGER
+
+async function listPlaced(sql: Sql, scope: EventScope, { after, before, order }: Range, limit: number): Promise<PlacedRow[]> {
+  // A literal, because the planner does not match a parameter to the partial index of this type.
+  const isOfLabels = scope.types?.length === 1 && scope.types[0] === 'email.labels_changed'
+  const isOfType = `AND ($3::text[] IS NULL OR e.type = ANY($3))${isOfLabels ? ` AND e.type = 'email.labels_changed'` : ''}`
+  const rest = `AND e.position > $2 AND e.position < $5 ${isOfType} ORDER BY e.position ${order} LIMIT $4`
+  const name = `${order === 'ASC' ? 'events' : 'newest-events'}${isOfLabels ? '-of-labels' : ''}`
+  const values = [scope.organizationId, after, scope.types, limit, before ?? positionEnd]
   const { rows } = scope.identityIds
     ? await sql.query<PlacedRow>({
-        name: 'list-events-of-identities',
+        name: `list-${name}-of-identities`,
         // One index scan per identity, so that the cost does not grow with the events of others.
-        text: `SELECT e.* FROM unnest($5::text[]) AS one (id) CROSS JOIN LATERAL (
+        text: `SELECT e.* FROM unnest($6::text[]) AS one (id) CROSS JOIN LATERAL (
             SELECT ${columns}, e.position FROM ${from} WHERE e.identity_id = one.id AND e.organization_id = $1 ${rest}) e
-          ORDER BY e.position LIMIT $4`,
-        values: [scope.organizationId, after, scope.types, limit, scope.identityIds],
+          ORDER BY e.position ${order} LIMIT $4`,
+        values: [...values, scope.identityIds],
       })
     : await sql.query<PlacedRow>({
-        name: 'list-events',
+        name: `list-${name}`,
         text: `SELECT ${columns}, e.position FROM ${from} WHERE e.organization_id = $1 ${rest}`,
-        values: [scope.organizationId, after, scope.types, limit],
+        values,
       })
   return rows
 }

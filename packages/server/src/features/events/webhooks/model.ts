@@ -68,9 +68,10 @@ export const retentionMs = 30 * 24 * 3_600_000
 export const deliveryIdOf = (webhookId: string, eventId: string): string =>
   `'dlv_' || substr(${eventId}, 5, 13) || substr(encode(sha256(convert_to(${webhookId} || ${eventId}, 'UTF8')), 'hex'), 1, 13)`
 
-/** SQL condition: the webhook has subscribed to the event. */
+/** SQL condition: the webhook has subscribed to the event. In the formats of other services, `*` leaves out changes of labels, which they do not have. */
 export const isWanted = (webhook: string, event: string): string =>
-  `(${webhook}.event_types @> ARRAY[${event}.type] OR ${webhook}.event_types @> ARRAY['*'])
+  `(${webhook}.event_types @> ARRAY[${event}.type]
+      OR (${webhook}.event_types @> ARRAY['*'] AND (${webhook}.format = 'callsign' OR ${event}.type <> 'email.labels_changed')))
     AND (cardinality(${webhook}.identity_ids) = 0 OR ${webhook}.identity_ids @> ARRAY[${event}.identity_id])`
 
 /** The part of a URL that the audit log keeps. The path often holds a token. */

@@ -4,14 +4,16 @@ import { readBatchBytesMax } from '@callsign/contract/batches'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import { type Caller, hasScope } from '../../../core/caller.ts'
 import { notFound } from '../../../core/errors.ts'
+import type { Emit } from '../../../core/event.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import * as deliveryStore from './delivery-store.ts'
+import { emitLabelChanges } from './label-changes.ts'
 import { changeMessages } from './message-changes.ts'
 import { toMessage } from './model.ts'
 import * as store from './store.ts'
-import type { createThreads } from './threads.ts'
+import type { Threads } from './threads.ts'
 
 /** Many messages in one request. */
 export interface MessageBatches {
@@ -21,9 +23,9 @@ export interface MessageBatches {
   getMessages(caller: Caller, body: BodyOf<typeof contract.getMessages>): Promise<ReplyOf<typeof contract.getMessages>>
 }
 
-type Parts = { db: Database; attachments: Attachments; setMessagesTrashed: ReturnType<typeof createThreads>['setMessagesTrashed'] }
+type Parts = { db: Database; attachments: Attachments; emit: Emit; setMessagesTrashed: Threads['setMessagesTrashed'] }
 
-export function createMessageBatches({ db, attachments, setMessagesTrashed }: Parts): MessageBatches {
+export function createMessageBatches({ db, attachments, emit, setMessagesTrashed }: Parts): MessageBatches {
   const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
     organizationId,
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
@@ -33,9 +35,11 @@ export function createMessageBatches({ db, attachments, setMessagesTrashed }: Pa
     updateMessages: (call, body) =>
       call.transact(async (tx) => {
         const scope = scopeOf(call.caller)
-        if (body.is_trashed !== undefined) await setMessagesTrashed(tx, scope, body.ids, body.is_trashed)
-        const changed = new Map((await changeMessages(tx, scope, body.ids, body)).map((flags) => [flags.id, flags]))
+        const moves = body.is_trashed === undefined ? [] : await setMessagesTrashed(tx, scope, body.ids, body.is_trashed)
+        const { flags, changes } = await changeMessages(tx, scope, body.ids, body)
+        const changed = new Map(flags.map((one) => [one.id, one]))
         if (changed.size === 0) throw notFound('message')
+        await emitLabelChanges(emit, tx, scope.organizationId, [...moves, ...changes])
         return { data: body.ids.flatMap((id) => changed.get(id) ?? []), missing: body.ids.filter((id) => !changed.has(id)) }
       }),
 

@@ -7,17 +7,18 @@ import { now } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
 import { checkMetadataValues, metadataTooLarge, readTags, toTags } from '../../../core/metadata.ts'
 import { isCheckViolation, type Tx } from '../../../core/sql.ts'
+import { type LabelChange, labelChangeOf } from './label-changes.ts'
 import * as store from './store.ts'
 
 type Change = BodyOf<typeof updateMessage>
 
-/** Changes messages of the scope, in the caller's transaction. Messages outside the scope are absent from the result. */
+/** Changes messages of the scope, in the caller's transaction, and returns the changes of their labels too. Messages outside the scope are absent. */
 export async function changeMessages(
   tx: Tx,
   scope: store.ChangeScope,
   ids: string[],
   change: Change,
-): Promise<Static<typeof MessageFlags>[]> {
+): Promise<{ flags: Static<typeof MessageFlags>[]; changes: LabelChange[] }> {
   if (change.metadata) checkMetadataValues(change.metadata)
   const changed = await store
     .updateFlags(tx, scope, ids, {
@@ -34,5 +35,13 @@ export async function changeMessages(
       throw isCheckViolation(error, 'messages_metadata') ? metadataTooLarge() : error
     })
   if (changed.some(({ labels }) => labels.length > labelsMax)) throw invalid('/add_labels', `a message has at most ${labelsMax} labels`)
-  return changed.map((row) => ({ ...row, tags: toTags(row.tags), metadata: row.metadata ?? {} }))
+  const flags = changed.map(({ id, is_read, is_starred, labels, tags, metadata }) => ({
+    id,
+    is_read,
+    is_starred,
+    labels,
+    tags: toTags(tags),
+    metadata: metadata ?? {},
+  }))
+  return { flags, changes: changed.map(labelChangeOf) }
 }

@@ -19,6 +19,7 @@ import type { Attachments } from '../attachments/operations.ts'
 import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
+import { emitLabelChanges } from './label-changes.ts'
 import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
 import { createMessageLists } from './message-lists.ts'
@@ -140,7 +141,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
 
   const deletion = createMessageDeletion({ db, blobs, identities, attachments })
   const writeItems = createItemWriter(db.reads, attachments)
-  const threads = createThreads({ db, identities, writeItems, deleteFromThread: deletion.deleteFromThread })
+  const threads = createThreads({ db, identities, emit, writeItems, deleteFromThread: deletion.deleteFromThread })
 
   const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
   const show = async (row: MessageRow, recipients: RecipientRow[] = []) => ({
@@ -173,7 +174,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     ...createMessageLists({ db, identities, attachments, writeItems }),
     ...deletion,
     ...threads,
-    ...createMessageBatches({ db, attachments, setMessagesTrashed: threads.setMessagesTrashed }),
+    ...createMessageBatches({ db, attachments, emit, setMessagesTrashed: threads.setMessagesTrashed }),
 
     requireMessage: (caller, mailbox, id) => requireMessage(caller, mailbox, id),
     readRaw,
@@ -235,9 +236,10 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async updateMessage(call, mailbox, id, body) {
       const { mailboxId, organizationId } = await identities.requireMailbox(call.caller, mailbox)
       return call.transact(async (tx) => {
-        const [flags] = await changeMessages(tx, { organizationId, mailboxIds: [mailboxId] }, [id], body)
-        if (!flags) throw notFound('message')
-        return flags
+        const { flags, changes } = await changeMessages(tx, { organizationId, mailboxIds: [mailboxId] }, [id], body)
+        if (!flags[0]) throw notFound('message')
+        await emitLabelChanges(emit, tx, organizationId, changes)
+        return flags[0]
       })
     },
 

@@ -172,14 +172,17 @@ export type FlagChange = {
   at: Date
 }
 
-/** The flags, labels, tags and metadata of a message after a change. */
-export type Flags = Pick<MessageRow, 'id' | 'is_read' | 'is_starred' | 'labels' | 'tags' | 'metadata'>
+/** The flags, labels, tags and metadata of a message after a change, and its flags and labels before. */
+export type ChangedMessage = Pick<
+  MessageRow,
+  'id' | 'thread_id' | 'mailbox_id' | 'direction' | 'is_read' | 'is_starred' | 'labels' | 'tags' | 'metadata'
+> & { identity_id: string; was_read: boolean; was_starred: boolean; old_labels: string[] }
 
 /** The mailbox whose messages a change may reach, or null for every mailbox of the organization. */
 export type ChangeScope = { organizationId: string; mailboxIds: string[] | null }
 
 /** Sets flags, labels, tags and metadata of messages, and counts unread ones in their threads. Messages outside the scope are absent from the result. */
-export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], change: FlagChange): Promise<Flags[]> {
+export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], change: FlagChange): Promise<ChangedMessage[]> {
   if (change.isRead !== null)
     await tx.query({
       name: 'lock-threads-of-messages',
@@ -187,9 +190,9 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
       text: `SELECT 1 FROM threads WHERE id IN (SELECT thread_id FROM messages WHERE id = ANY($1) AND organization_id = $2) ORDER BY id FOR UPDATE`,
       values: [ids, scope.organizationId],
     })
-  const { rows } = await tx.query<Flags>({
+  const { rows } = await tx.query<ChangedMessage>({
     name: 'update-flags',
-    text: `WITH old AS MATERIALIZED (SELECT id, thread_id, is_read, is_hidden FROM messages
+    text: `WITH old AS MATERIALIZED (SELECT id, thread_id, mailbox_id, is_read, is_starred, labels, is_hidden FROM messages
         WHERE id = ANY($1) AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY id FOR UPDATE),
       unread AS (SELECT thread_id, count(*) AS count FROM old WHERE NOT is_hidden AND is_read <> $4::boolean GROUP BY thread_id),
       counted AS (UPDATE threads t SET unread_count = t.unread_count + CASE WHEN $4 THEN -unread.count ELSE unread.count END
@@ -198,7 +201,9 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
         labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($6::text[], m.labels) || $7::text[]) label WHERE label <> ALL($8::text[]) ORDER BY label),
         tags = CASE WHEN $10::text[] IS NULL THEN m.tags WHEN $10 = '{}' THEN NULL ELSE $10 END,
         metadata = CASE WHEN $11::jsonb IS NULL THEN m.metadata ELSE nullif(jsonb_strip_nulls(coalesce(m.metadata, '{}') || $11), '{}') END,
-        updated_at = $9 FROM old WHERE m.id = old.id RETURNING m.id, m.is_read, m.is_starred, m.labels, m.tags, m.metadata`,
+        updated_at = $9 FROM old JOIN mailboxes b ON b.id = old.mailbox_id WHERE m.id = old.id
+        RETURNING m.id, m.thread_id, m.mailbox_id, m.direction, m.is_read, m.is_starred, m.labels, m.tags, m.metadata, b.identity_id,
+          old.is_read AS was_read, old.is_starred AS was_starred, old.labels AS old_labels`,
     values: [
       ids,
       scope.organizationId,

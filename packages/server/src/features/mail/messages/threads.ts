@@ -7,12 +7,14 @@ import type { Static } from 'typebox'
 import { type Caller, onlyAgentOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
+import type { Emit } from '../../../core/event.ts'
 import { changeMetadata, filterMark, metadataMarks } from '../../../core/metadata.ts'
 import { readPage } from '../../../core/page.ts'
 import { type Call, Written } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from './count-store.ts'
+import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
 import * as searchStore from './search-store.ts'
@@ -49,13 +51,14 @@ export interface Threads {
   restoreMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
   /** The thread of a mailbox that one of these Message-IDs belongs to, the first ones first, or null. */
   findReferencedThread(mailboxId: string, references: string[]): Promise<string | null>
-  /** Moves messages of the scope to the trash or back, in the caller's transaction. Leaves out messages in quarantine. */
-  setMessagesTrashed(tx: Tx, scope: store.ChangeScope, ids: string[], isTrashed: boolean): Promise<void>
+  /** Moves messages of the scope to the trash or back, in the caller's transaction, and returns their changes. Leaves out messages in quarantine. */
+  setMessagesTrashed(tx: Tx, scope: store.ChangeScope, ids: string[], isTrashed: boolean): Promise<LabelChange[]>
 }
 
 type Parts = {
   db: Database
   identities: Identities
+  emit: Emit
   writeItems: WriteItems
   deleteFromThread: ReturnType<typeof createMessageDeletion>['deleteFromThread']
 }
@@ -67,7 +70,7 @@ const searchRounds = 4
 /** Hits of one mailbox that a stretch has. */
 const hitsPerRound = 200
 
-export function createThreads({ db, identities, writeItems, deleteFromThread }: Parts): Threads {
+export function createThreads({ db, identities, emit, writeItems, deleteFromThread }: Parts): Threads {
   const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
     organizationId,
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
@@ -134,10 +137,16 @@ export function createThreads({ db, identities, writeItems, deleteFromThread }: 
     return thread
   }
 
-  async function setTrashed(tx: Tx, thread: trashStore.LockedThread, ids: string[] | null, at: Date | null): Promise<void> {
-    const count = await trashStore.setTrashed(tx, thread, ids, at)
-    const delta = at === null ? count : -count
+  async function setTrashed(tx: Tx, thread: trashStore.LockedThread, ids: string[] | null, at: Date | null): Promise<LabelChange[]> {
+    const moved = await trashStore.setTrashed(tx, thread, ids, at)
+    const delta = at === null ? moved.length : -moved.length
     await addToCounts(tx, [{ organizationId: thread.organization_id, mailboxId: thread.mailbox_id, delta, bytes: 0 }])
+    return sameChange(thread, moved, at === null ? { added: [], removed: ['trash'] } : { added: ['trash'], removed: [] })
+  }
+
+  async function setRead(tx: Tx, thread: trashStore.LockedThread, isRead: boolean, at: Date): Promise<LabelChange[]> {
+    const marked = await trashStore.setThreadRead(tx, thread.id, isRead, at)
+    return sameChange(thread, marked, isRead ? { added: ['read'], removed: ['unread'] } : { added: ['unread'], removed: ['read'] })
   }
 
   /** The thread as it is now in the transaction. */
@@ -155,7 +164,8 @@ export function createThreads({ db, identities, writeItems, deleteFromThread }: 
       if (message.status === 'quarantined')
         throw new ApiError('conflict', 'This message is in quarantine. Release it or delete it: it cannot be moved to the trash.')
       const at = isTrashed ? (message.trashed_at ?? now()) : null
-      if (isTrashed !== (message.trashed_at !== null)) await setTrashed(tx, message.thread, [id], at)
+      if (isTrashed !== (message.trashed_at !== null))
+        await emitLabelChanges(emit, tx, message.thread.organization_id, await setTrashed(tx, message.thread, [id], at))
       return { id, thread_id: message.thread.id, trashed_at: at?.toISOString() ?? null }
     })
   }
@@ -197,12 +207,14 @@ export function createThreads({ db, identities, writeItems, deleteFromThread }: 
       call.transact(async (tx) => {
         const thread = await requireLocked(tx, call.caller, id)
         const at = now()
-        if (body.folder === 'trash') await setTrashed(tx, thread, null, at)
+        const changes: LabelChange[] = []
+        if (body.folder === 'trash') changes.push(...(await setTrashed(tx, thread, null, at)))
         else if (body.folder !== undefined) {
-          if (isTrashed(thread)) await setTrashed(tx, thread, null, null)
+          if (isTrashed(thread)) changes.push(...(await setTrashed(tx, thread, null, null)))
           await trashStore.setFolder(tx, thread.id, body.folder)
         }
-        if (body.is_read !== undefined) await trashStore.setThreadRead(tx, thread.id, body.is_read, at)
+        if (body.is_read !== undefined) changes.push(...(await setRead(tx, thread, body.is_read, at)))
+        await emitLabelChanges(emit, tx, thread.organization_id, changes)
         const labels = { labels: body.labels ?? null, add: body.add_labels ?? [], remove: body.remove_labels ?? [] }
         if (labels.labels !== null || labels.add.length > 0 || labels.remove.length > 0)
           if ((await trashStore.setThreadLabels(tx, thread.id, labels)) > labelsMax)
@@ -227,22 +239,24 @@ export function createThreads({ db, identities, writeItems, deleteFromThread }: 
           await trashStore.insertDeletedThread(tx, thread, at)
           return { id, deleted: true as const, permanent: true }
         }
-        await setTrashed(tx, thread, null, at)
+        await emitLabelChanges(emit, tx, thread.organization_id, await setTrashed(tx, thread, null, at))
         return { id, deleted: true as const, permanent: false }
       }),
 
     restoreThread: (call, id) =>
       call.transact(async (tx) => {
         const thread = await requireLocked(tx, call.caller, id)
-        await setTrashed(tx, thread, null, null)
+        await emitLabelChanges(emit, tx, thread.organization_id, await setTrashed(tx, thread, null, null))
         return show(tx, thread)
       }),
 
     async setMessagesTrashed(tx, scope, ids, isTrashed) {
+      const changes: LabelChange[] = []
       for (const threadId of await trashStore.findThreadsOf(tx, scope, ids)) {
         const thread = await trashStore.lockThread(tx, scope, threadId)
-        if (thread) await setTrashed(tx, thread, ids, isTrashed ? now() : null)
+        if (thread) changes.push(...(await setTrashed(tx, thread, ids, isTrashed ? now() : null)))
       }
+      return changes
     },
 
     trashMessage: (call, mailbox, id) => moveMessage(call, mailbox, id, true),

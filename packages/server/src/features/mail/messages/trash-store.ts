@@ -56,19 +56,21 @@ export async function lockMessage(tx: Tx, mailboxId: string, id: string): Promis
 /** Messages that a change adds to a thread, or takes from it when negative. */
 type Counted = { messages: number; unread: number; trashed: number }
 
-/** Moves messages of a locked thread to the trash, or back with `at` null. All of them without `ids`. Returns their number. */
-export async function setTrashed(tx: Tx, thread: LockedThread, ids: string[] | null, at: Date | null): Promise<number> {
-  const { rows } = await tx.query<{ count: number; unread: number }>({
+/** A message that was moved to the trash or back, or marked as read or unread. */
+export type MovedMessage = { id: string; is_read: boolean; identity_id: string }
+
+/** Moves messages of a locked thread to the trash, or back with `at` null. All of them without `ids`. Returns those that moved. */
+export async function setTrashed(tx: Tx, thread: LockedThread, ids: string[] | null, at: Date | null): Promise<MovedMessage[]> {
+  const { rows } = await tx.query<MovedMessage>({
     name: at === null ? 'restore-messages' : 'trash-messages',
-    text: `WITH moved AS (UPDATE messages SET trashed_at = $3 WHERE thread_id = $1 AND ($2::text[] IS NULL OR id = ANY($2))
-        AND ${at === null ? 'is_hidden AND trashed_at IS NOT NULL' : 'NOT is_hidden'} RETURNING is_read)
-      SELECT count(*) AS count, count(*) FILTER (WHERE NOT is_read) AS unread FROM moved`,
-    values: [thread.id, ids, at],
+    text: `UPDATE messages m SET trashed_at = $3 FROM mailboxes b WHERE b.id = $4 AND m.thread_id = $1 AND ($2::text[] IS NULL OR m.id = ANY($2))
+        AND ${at === null ? 'm.is_hidden AND m.trashed_at IS NOT NULL' : 'NOT m.is_hidden'} RETURNING m.id, m.is_read, b.identity_id`,
+    values: [thread.id, ids, at, thread.mailbox_id],
   })
-  const { count, unread } = rows[0] as (typeof rows)[0]
+  const [count, unread] = [rows.length, rows.filter((row) => !row.is_read).length]
   const sign = at === null ? 1 : -1
   await refreshThread(tx, thread.id, { messages: sign * count, unread: sign * unread, trashed: -sign * count })
-  return count
+  return rows
 }
 
 /** Locks the messages of a locked thread that a deletion is about: these, or without `ids` all outside quarantine. Returns their ids. */
@@ -145,15 +147,17 @@ export async function setFolder(tx: Tx, id: string, folder: StoredFolder): Promi
   await tx.query({ name: 'set-folder', text: 'UPDATE threads SET folder = $2 WHERE id = $1', values: [id, folder] })
 }
 
-/** Marks the messages of a locked thread that lists show. Marking as unread leaves out what the agent wrote. */
-export async function setThreadRead(tx: Tx, id: string, isRead: boolean, at: Date): Promise<void> {
-  await tx.query({
+/** Marks the messages of a locked thread that lists show, and returns the received ones. Marking as unread leaves out what the agent wrote. */
+export async function setThreadRead(tx: Tx, id: string, isRead: boolean, at: Date): Promise<MovedMessage[]> {
+  const { rows } = await tx.query<MovedMessage & { is_inbound: boolean }>({
     name: 'set-thread-read',
     text: `WITH marked AS (UPDATE messages SET is_read = $2, updated_at = $3
-        WHERE thread_id = $1 AND NOT is_hidden AND is_read <> $2 AND ($2 OR direction = 'inbound') RETURNING 1)
-      UPDATE threads SET unread_count = unread_count + (SELECT CASE WHEN $2 THEN -count(*) ELSE count(*) END FROM marked) WHERE id = $1`,
+        WHERE thread_id = $1 AND NOT is_hidden AND is_read <> $2 AND ($2 OR direction = 'inbound') RETURNING id, mailbox_id, direction),
+      counted AS (UPDATE threads SET unread_count = unread_count + (SELECT CASE WHEN $2 THEN -count(*) ELSE count(*) END FROM marked) WHERE id = $1)
+      SELECT m.id, $2 AS is_read, b.identity_id, m.direction = 'inbound' AS is_inbound FROM marked m JOIN mailboxes b ON b.id = m.mailbox_id`,
     values: [id, isRead, at],
   })
+  return rows.filter((row) => row.is_inbound)
 }
 
 /** Changes the labels of a locked thread: `labels` replaces them. Returns their number. */
