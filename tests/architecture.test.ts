@@ -269,6 +269,7 @@ test('a concept file of a feature is pure: it imports neither stores nor operati
     'server/src/features/mail/domains/registration.ts',
     'server/src/features/mail/drafts/draft-queue.ts',
     'server/src/features/mail/messages/batches.ts',
+    'server/src/features/mail/messages/label-changes.ts',
     'server/src/features/mail/messages/message-changes.ts',
     'server/src/features/mail/messages/message-deletion.ts',
     'server/src/features/mail/messages/message-lists.ts',

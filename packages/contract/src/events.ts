@@ -46,7 +46,10 @@ export const listEvents = operation({
   query: strict({
     ...filters,
     since: Type.Optional(
-      Type.Unsafe<string>({ ...Timestamp, description: 'Starts with the events of this time. In the order `asc`, a cursor takes precedence.' }),
+      Type.Unsafe<string>({
+        ...Timestamp,
+        description: 'Starts with the events of this time. In the order `asc`, a cursor takes precedence.',
+      }),
     ),
     order: Type.Optional(
       Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc', description: '`desc` lists the newest events first.' }),

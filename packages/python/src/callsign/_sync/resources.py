@@ -923,15 +923,17 @@ class Events(EventStream):
         agent: str | Unset = UNSET,
         types: str | Unset = UNSET,
         since: str | Unset = UNSET,
+        order: Literal["asc"] | Literal["desc"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ListEventsReply:
-        """Returns events, oldest first. Store the id of the last event that you have handled, and
-        use it as the `cursor` of the next request, also after the last page. No event is missed
-        or returned twice. Events are kept for 30 days. If the server has lost the event of the
-        cursor in a failover or a restore, the answer is 410 `cursor_lost`: read your objects
-        again, and continue with `since`. An agent key gets the events of its agent.
+        """Returns events, oldest first, or newest first with `order=desc`. Store the id of the
+        last event that you have handled, and use it as the `cursor` of the next request, also
+        after the last page. No event is missed or returned twice. Events are kept for 30 days.
+        If the server has lost the event of the cursor in a failover or a restore, the answer is
+        410 `cursor_lost`: read your objects again, and continue with `since`. An agent key gets
+        the events of its agent.
         """
         return self._connection.request(
             Request[ListEventsReply](
@@ -942,6 +944,7 @@ class Events(EventStream):
                         "agent": agent,
                         "types": types,
                         "since": since,
+                        "order": order,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -4142,7 +4145,7 @@ class Webhooks:
         self,
         *,
         url: str,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]],
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "email.labels_changed", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]],
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,
@@ -4205,7 +4208,7 @@ class Webhooks:
         id: str,
         *,
         status: Literal["pending", "delivered", "failed"] | Unset = UNSET,
-        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"] | Unset = UNSET,
+        event_type: Literal["email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "email.labels_changed", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -4376,7 +4379,7 @@ class Webhooks:
         id: str,
         *,
         url: str | Unset = UNSET,
-        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]] | Unset = UNSET,
+        events: List[Literal["*", "email.received", "email.quarantined", "email.sent", "email.delivered", "email.bounced", "email.failed", "email.complained", "email.labels_changed", "draft.approval_requested", "draft.approved", "draft.rejected", "draft.expired", "sms.received", "number.sms_ready", "number.sms_failed", "imessage.connected", "imessage.disconnected", "imessage.received", "imessage.sent", "imessage.failed", "domain.verified", "domain.failed", "domain.report_received", "tunnel.connected", "tunnel.disconnected", "storage.nearly_full", "storage.full", "test.ping"]] | Unset = UNSET,
         agent_handle: str | None | Unset = UNSET,
         agent_handles: List[str] | None | Unset = UNSET,
         headers: Dict[str, str] | None | Unset = UNSET,

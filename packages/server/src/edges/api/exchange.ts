@@ -130,13 +130,30 @@ function givenQuery({ raw }: FastifyRequest): Record<string, string> | undefined
 
 const lengthOf = (header: number | string | string[] | undefined): number | undefined => (header === undefined ? undefined : Number(header))
 
-/** Sends the response for an error, and keeps errors of the server for the log. */
-export function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const failure: ApiError = toApiError(error)
-  request.errorCode = failure.code
-  if (failure.status >= 500) request.failure = error
-  // A handler may already have set headers that only apply to a success.
-  reply.removeHeader('content-disposition').removeHeader('content-length')
-  reply.header('cache-control', securityHeaders['cache-control'])
-  reply.code(failure.status).headers(failure.headers).type('application/json; charset=utf-8').send(failureBody(failure, request.id))
+/** The shape of errors of an API that another edge has below a path. */
+export type FailureShape = {
+  path: string
+  shape(failure: ApiError, request: FastifyRequest): { status: number; body: object }
 }
+
+export type SendFailure = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
+
+/** Sends the response for an error, in the shape of the API that was asked, and keeps errors of the server for the log. */
+export const createSendFailure =
+  (shapes: readonly FailureShape[]): SendFailure =>
+  (error, request, reply) => {
+    const failure: ApiError = toApiError(error)
+    request.errorCode = failure.code
+    if (failure.status >= 500) request.failure = error
+    // A handler may already have set headers that only apply to a success.
+    reply.removeHeader('content-disposition').removeHeader('content-length')
+    reply.header('cache-control', securityHeaders['cache-control'])
+    const { status, body } = shapes.find(({ path }) => isBelow(request.raw.url as string, path))?.shape(failure, request) ?? {
+      status: failure.status,
+      body: failureBody(failure, request.id),
+    }
+    reply.code(status).headers(failure.headers).type('application/json; charset=utf-8').send(body)
+  }
+
+/** True for a path, with its query, at a base or below it. */
+const isBelow = (target: string, base: string): boolean => target === base || target.startsWith(`${base}/`) || target.startsWith(`${base}?`)

@@ -24,7 +24,7 @@ import { createNotFound, mountRoutes } from './dispatch.ts'
 import { drainServer, trackFreshConnections } from './drain.ts'
 import { createEventSockets } from './event-socket.ts'
 import { createEventStreams } from './event-stream.ts'
-import { sendFailure, trackExchanges } from './exchange.ts'
+import { createSendFailure, type FailureShape, trackExchanges } from './exchange.ts'
 import { mountHealth, type Readiness } from './health.ts'
 import { createHttpsFront, type FindHttpsUrl, type HttpsOptions, isEncrypted, listenOn, sendToHttps } from './https.ts'
 import { createLongPolls } from './long-polls.ts'
@@ -80,6 +80,8 @@ export type HttpServerOptions = {
 export type Pages = {
   paths: { method: string; path: string }[]
   mount: (app: FastifyInstance, tools: PageTools) => void
+  /** The shape of its errors. */
+  failures?: FailureShape
   /** WebSockets of the edge. */
   sockets?: {
     claims(request: IncomingMessage): boolean
@@ -146,6 +148,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     }
 
   const sockets = createEventSockets(streamEvents.path, log)
+  const sendFailure = createSendFailure(pages.flatMap(({ failures }) => failures ?? []))
   const pageSockets = (request: IncomingMessage) => pages.find((page) => page.sockets?.claims(request))?.sockets
   const app: FastifyInstance = Fastify({
     logger: false,

@@ -59,6 +59,7 @@ export const listChecks: Record<string, Check> = {
     })
     expect([next.entries.map(({ entry }) => entry), next.nextPageToken]).toEqual([['a.example'], undefined])
     expect((await context.client.inboxes.lists.list(address, 'receive', 'allow')).entries).toEqual([])
+    expect((await context.client.inboxes.lists.list(address, 'reply', 'allow')).entries).toEqual([])
   },
 
   async 'inboxes.lists.get'(context) {
@@ -66,9 +67,10 @@ export const listChecks: Record<string, Check> = {
     const body = { direction: 'outbound', action: 'block', entry: 'ada@example.com' }
     await context.harness.expectApi(201, 'POST', `/identities/${handle}/mail-rules`, { body })
     expect(await context.client.inboxes.lists.get(address, 'send', 'block', 'Ada@example.com')).toMatchObject({ entryType: 'email' })
-    await expect(context.client.inboxes.lists.get(address, 'receive', 'block', 'ada@example.com')).rejects.toMatchObject({
-      statusCode: 404,
-    })
+    for (const direction of ['receive', 'reply'] as const)
+      await expect(context.client.inboxes.lists.get(address, direction, 'block', 'ada@example.com')).rejects.toMatchObject({
+        statusCode: 404,
+      })
   },
 
   async 'inboxes.lists.delete'(context) {

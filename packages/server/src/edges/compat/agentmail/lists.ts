@@ -29,18 +29,19 @@ import {
 type Rule = Static<typeof MailRule>
 
 /** The list that a path names, and the agent that has it. Every agent has that of the account. */
-type List = { handle: string; inboxId: string | undefined; way: 'inbound' | 'outbound'; action: 'allow' | 'block'; organizationId: string }
+type List = { handle: string; inboxId: string | undefined; way: Way; action: 'allow' | 'block'; organizationId: string }
 
-const directions = { send: 'outbound', receive: 'inbound' } as const
+/** A list for replies has no entries, because every answer by a participant of the thread arrives. */
+type Way = 'inbound' | 'outbound' | 'replies'
+const directions: Record<string, Way> = { send: 'outbound', receive: 'inbound', reply: 'replies' }
 
 async function listIn(request: AgentMailRequest): Promise<List> {
   const [direction, action] = [parameter(request, 'direction'), parameter(request, 'type')]
-  if (direction === 'reply') throw notOffered('A list for replies')
-  if (!Object.hasOwn(directions, direction) || (action !== 'allow' && action !== 'block'))
+  const way = Object.hasOwn(directions, direction) ? directions[direction] : undefined
+  if (way === undefined || (action !== 'allow' && action !== 'block'))
     throw wrongValue('The direction is `send`, `receive` or `reply`, and the type is `allow` or `block`.')
   const isOfAccount = request.params.inbox_id === undefined
   const [mailbox, { organization_id }] = await Promise.all([isOfAccount ? undefined : mailboxOf(request), request.call(getCaller)])
-  const way = directions[direction as keyof typeof directions]
   return { handle: mailbox?.agent_handle ?? everyAgent, inboxId: mailbox?.email_address, way, action, organizationId: organization_id }
 }
 
@@ -61,6 +62,7 @@ const toEntry = (rule: Rule, { inboxId, way, organizationId }: List) => ({
 /** Active rules of a list up to a limit, and the position after them. */
 async function readRules(request: AgentMailRequest, list: List, limit: number, more: { entry?: string; cursor?: string }) {
   const rules: Rule[] = []
+  if (list.way === 'replies') return { rules, next: null }
   for (let cursor: string | null | undefined = more.cursor; cursor !== null; ) {
     const page: ReplyOf<typeof listMailRules> = await request.call(listMailRules, {
       params: { handle: list.handle },
@@ -89,11 +91,13 @@ async function setMode(request: AgentMailRequest, { handle, way }: List, mode: '
 
 async function create(request: AgentMailRequest) {
   const list = await listIn(request)
+  if (list.way === 'replies') throw notOffered('An entry in a list for replies')
+  const { way } = list
   const [entry, reason] = [requiredText(request, 'entry'), optionalText(request, 'reason')]
   const rule = await request
     .call(createMailRule, {
       params: { handle: list.handle },
-      body: { direction: list.way, action: list.action, entry, ...present({ reason }) },
+      body: { direction: way, action: list.action, entry, ...present({ reason }) },
     })
     .catch(async (error: unknown) => {
       // A repeated request finds the entry.

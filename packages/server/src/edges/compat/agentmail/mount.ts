@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@callsign/contract/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiCalls } from '../../../core/api-call.ts'
-import { ApiError, type ErrorDetail } from '../../../core/errors.ts'
+import type { ApiError, ErrorDetail } from '../../../core/errors.ts'
 import { accountRoutes } from './account.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
@@ -17,7 +17,8 @@ import { threadRoutes } from './threads.ts'
 import { usageRoutes } from './usage.ts'
 import { webhookRoutes } from './webhooks.ts'
 
-const basePath = '/compat/agentmail/v0'
+const rootPath = '/compat/agentmail'
+const basePath = `${rootPath}/v0`
 
 const bodyBytesUsual = 1024 * 1024
 
@@ -57,7 +58,7 @@ export function mountAgentMail(app: FastifyInstance, { admitBody, apiCalls }: Ed
       onRequest: async (request, reply) => {
         request.pattern = route.path.replace(/:(\w+)/g, '{$1}')
         const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
-        if (refused) return send(reply, new AgentMailFailure(refused.status, 'ValidationError', refused.code, refused.message))
+        if (refused) throw refused
       },
       handler: (request, reply) => answer(apiCalls, route, request, reply),
     })
@@ -91,7 +92,6 @@ async function answer(apiCalls: ApiCalls, route: AgentMailRoute, request: Fastif
     return result === undefined ? reply.code(204).send() : reply.code(200).send(result)
   } catch (error) {
     if (error instanceof AgentMailFailure) return send(reply, error)
-    if (error instanceof ApiError) return send(reply.headers(error.headers), translated(error), error.details)
     throw error
   }
 }
@@ -105,13 +105,23 @@ function bodyOf({ body, headers }: FastifyRequest): Record<string, unknown> {
   return body as Record<string, unknown>
 }
 
-const send = (reply: FastifyReply, failure: AgentMailFailure, errors: ErrorDetail[] = []): FastifyReply =>
-  reply.code(failure.statusCode).send({
-    name: failure.name,
-    code: failure.code,
-    message: failure.message,
-    ...(errors.length > 0 && { errors }),
-  })
+const toBody = ({ name, code, message }: AgentMailFailure, errors: ErrorDetail[] = []) => ({
+  name,
+  code,
+  message,
+  ...(errors.length > 0 && { errors }),
+})
+
+const send = (reply: FastifyReply, failure: AgentMailFailure): FastifyReply => reply.code(failure.statusCode).send(toBody(failure))
+
+/** Every other error below the base address, also one from before a route was found. */
+export const agentMailFailures = {
+  path: rootPath,
+  shape(error: ApiError) {
+    const failure = translated(error)
+    return { status: failure.statusCode, body: toBody(failure, error.details) }
+  },
+}
 
 /** Error names of AgentMail by our codes. The status is ours. */
 const names: Partial<Record<ErrorCode, string>> = {

@@ -1,7 +1,7 @@
 // The API of Resend at /compat/resend, as its SDK 6.38 calls it. Keys are ours, and each answer is made of our own API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiCalls } from '../../../core/api-call.ts'
-import { ApiError } from '../../../core/errors.ts'
+import type { ApiError } from '../../../core/errors.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
 import { draftRoutes } from './drafts.ts'
@@ -55,7 +55,7 @@ export function mountResend(app: FastifyInstance, { admitBody, apiCalls }: Edge)
       onRequest: async (request, reply) => {
         request.pattern = url.replace(/:(\w+)/g, '{$1}')
         const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
-        if (refused) return send(reply, new ResendFailure(refused.status, 'validation_error', refused.message))
+        if (refused) throw refused
       },
       handler: (request, reply) => answer(apiCalls, route, request, reply),
     })
@@ -88,7 +88,6 @@ async function answer(apiCalls: ApiCalls, route: ResendRoute, request: FastifyRe
     return reply.code(route.status ?? 200).send(result)
   } catch (error) {
     if (error instanceof ResendFailure) return send(reply, error)
-    if (error instanceof ApiError) return send(reply.headers(error.headers), translated(error, request.headers.authorization !== undefined))
     throw error
   }
 }
@@ -99,5 +98,15 @@ const lastValues = (query: Record<string, string | string[] | undefined>): Recor
 
 const isEmpty = ({ headers }: FastifyRequest): boolean => headers['content-length'] === undefined || headers['content-length'] === '0'
 
-const send = (reply: FastifyReply, { statusCode, name, message }: ResendFailure): FastifyReply =>
-  reply.code(statusCode).send({ statusCode, name, message })
+const toBody = ({ statusCode, name, message }: ResendFailure) => ({ statusCode, name, message })
+
+const send = (reply: FastifyReply, failure: ResendFailure): FastifyReply => reply.code(failure.statusCode).send(toBody(failure))
+
+/** Every other error below the base address, also one from before a route was found. */
+export const resendFailures = {
+  path: resendPath,
+  shape(error: ApiError, { headers }: FastifyRequest) {
+    const failure = translated(error, headers.authorization !== undefined)
+    return { status: failure.statusCode, body: toBody(failure) }
+  },
+}

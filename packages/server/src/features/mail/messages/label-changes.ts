@@ -45,8 +45,5 @@ const labelsOf = (direction: ChangedMessage['direction'], isRead: boolean, isSta
 ]
 
 /** One change of these messages of a thread. */
-export const sameChange = (
-  thread: LockedThread,
-  messages: MovedMessage[],
-  labels: Pick<LabelChange, 'added' | 'removed'>,
-): LabelChange[] => messages.map(({ id, identity_id }) => ({ id, thread_id: thread.id, mailbox_id: thread.mailbox_id, identity_id, ...labels }))
+export const sameChange = (thread: LockedThread, messages: MovedMessage[], labels: Pick<LabelChange, 'added' | 'removed'>): LabelChange[] =>
+  messages.map(({ id, identity_id }) => ({ id, thread_id: thread.id, mailbox_id: thread.mailbox_id, identity_id, ...labels }))
