@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { firstId, idAlphabet } from '../../packages/contract/src/ids.ts'
 
-const secondsApart = 10
+export const secondsApart = 10
 const vocabulary = 30_000
 const bodies = 4_000
 const wordsOfBody = 230
