@@ -69,20 +69,34 @@ async function runCli(line: string): Promise<string> {
 test('a program with the package of Resend needs the two settings only', async () => {
   const part = await guidePart('From Resend')
   const commands = [...part.matchAll(/`(callsign [^`]+)`/g)].map(([, line]) => line as string)
-  expect(commands.slice(0, 2)).toEqual(['callsign identities create sales', 'callsign addresses create sales jane.doe'])
-  for (const line of commands.slice(0, 2)) await runCli(line)
+  expect(commands).toEqual([
+    'callsign identities create sales',
+    'callsign addresses create sales jane.doe',
+    'callsign keys create Billing --agent sales',
+  ])
+  for (const line of commands) await runCli(line)
   const settings = (/```sh\n([\s\S]*?)```/.exec(part)?.[1] ?? '')
     .replace('https://callsign.example', harness.baseUrl)
     .replace('svc_live_…', harness.organizationKey)
-  const program = `import { Resend } from 'resend'
-    const { data, error } = await new Resend().emails.send({ from: 'Jane <jane.doe@agents.localhost>', to: 'ada@example.com', subject: 'Moved', text: 'Hi' })
-    if (error) throw new Error(error.message)
-    console.log(data.id)`
+  const program = (/```ts\n([\s\S]*?)```/.exec(part)?.[1] ?? '').replace('agents.example.com', 'agents.localhost')
   const { stdout } = await run('sh', ['-ec', `${settings}\nexec '${process.execPath}' --input-type=module -e "$PROGRAM"`], {
     cwd: join(repository, 'packages/server'),
     env: { PATH: process.env.PATH, PROGRAM: program },
   })
-  expect(await harness.getMessage('sales', stdout.trim())).toMatchObject({ from: 'jane.doe@agents.localhost', subject: 'Moved' })
+  const id = /msg_\w+/.exec(stdout)?.[0] as string
+  expect(await harness.getMessage('sales', id)).toMatchObject({ from: 'jane.doe@agents.localhost', subject: 'Hello' })
+})
+
+test('every block of code of the guide is one that a test runs as printed', async () => {
+  const guide = await readFile(join(repository, 'docs/migrating.md'), 'utf8')
+  // The third one runs in compat-resend-libraries.test.ts, and the fourth one in compat-agentmail.test.ts.
+  expect([...guide.matchAll(/^```(\w+)\n(.*)/gm)].map(([, language, line]) => `${language}: ${line}`)).toEqual([
+    'sh: export RESEND_BASE_URL=https://callsign.example/compat/resend',
+    "ts: import { Resend } from 'resend'",
+    "js: import { Agent, setGlobalDispatcher } from 'undici'",
+    "ts: import { AgentMailClient } from 'agentmail'",
+    "sh: curl -s -u ada:secret 'imap://imap.example.com:143/INBOX;MAILINDEX=1' > message.eml",
+  ])
 })
 
 test('a message of an IMAP mailbox is brought over', async () => {
