@@ -67,3 +67,11 @@ test('a position does not have to be an item, and items of one millisecond are r
   const list = listOf(burst)
   expect((await readUpwards(list, { above: firstId('message', start), limit: 3 })).data).toEqual(burst.slice(0, 3))
 })
+
+test.each([3, 300])('%i items with times in the future are read, because a clock may have been set back', async (count) => {
+  const ahead = idsAt(Array.from({ length: count }, (_, index) => nowMs() + 86_400_000 + index * 1000))
+  const read = (above: string | null) => readUpwards(listOf(ahead), { above, limit: 2 })
+  expect(await read(null)).toEqual({ data: ahead.slice(0, 2), has_more: true })
+  expect(await read(ahead[0] as string)).toEqual({ data: ahead.slice(1, 3), has_more: count > 3 })
+  expect(await read(ahead.at(-2) as string)).toEqual({ data: ahead.slice(-1), has_more: false })
+})

@@ -20,7 +20,7 @@ const pageLimit = 100
 const pagesPerSpan = 3
 const spanMsFirst = 1000
 const spanFactor = 8
-/** Ids of other nodes may be ahead of this clock. */
+/** Ids of other nodes may be ahead of this clock. The last span has no end, so later ids are read too. */
 const clockSkewMs = 60_000
 
 /**
@@ -28,11 +28,12 @@ const clockSkewMs = 60_000
  * the page is full, and each is longer than the one before, or half of one with too many items. So the number of reads grows with the logarithm of the time, and not with the list.
  */
 export async function readUpwards<T>(list: DownwardList<T>, { above, limit }: UpwardRequest): Promise<{ data: T[]; has_more: boolean }> {
-  const endMs = nowMs() + clockSkewMs
   const found: T[] = []
   // No id of the length of `above` lies between it and this text.
   let lowest = above === null ? '' : `${above}0`
   let fromMs = above === null ? 0 : timeOfId(above)
+  // After a clock was set back, a position may lie in the future.
+  const endMs = Math.max(nowMs() + clockSkewMs, fromMs + 1)
   let spanMs = above === null ? endMs : spanMsFirst
   /** The end of the last span with too many items. Later spans halve the time up to it. */
   let crowdedMs: number | null = null
