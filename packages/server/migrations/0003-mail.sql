@@ -673,5 +673,8 @@ ALTER TABLE labels ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
 ALTER TABLE mail_rules ALTER COLUMN owner_id SET (n_distinct = -0.01);
 ALTER TABLE mailboxes ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);
+-- A sample of a large table has few threads, because the messages of a thread are neighbours. By that estimate a thread had more messages than an
+-- organization, and the messages of a thread were searched for among those of the organization.
+ALTER TABLE messages ALTER COLUMN thread_id SET (n_distinct = -0.1), ALTER COLUMN raw_id SET (n_distinct = -0.1);
 ALTER TABLE suppressions ALTER COLUMN organization_id SET (n_distinct = -0.01);
 ANALYZE addresses, domains, mail_rules, mailboxes, messages, suppressions;

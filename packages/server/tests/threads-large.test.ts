@@ -1,6 +1,7 @@
 // Lists of threads beside very many others. Counts the rows that PostgreSQL reads for a page.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listByScope } from '../src/features/mail/messages/store.ts'
 import { listThreads, type ThreadFilter } from '../src/features/mail/messages/thread-list-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, startHarness } from './harness/start.ts'
@@ -85,4 +86,19 @@ test('a filter without an index reads a bounded number of threads, and the curso
     expect(pages).toBeGreaterThan(5)
     expect((await list(mailboxId, { participant: 'p7@example.org' })).count).toBe(50)
   }
+})
+
+test('a thread among threads of hundreds of messages reads its own messages only', async () => {
+  await harness.db.query({
+    text: `INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, subject, snippet, text, html, extracted_text, is_read,
+        size_bytes, attachment_count, created_at, updated_at, search)
+      SELECT t.last_message_id || lpad(n::text, 4, '0'), t.organization_id, t.mailbox_id, t.id, 'outbound', 'sent', 'ann@agents.localhost', '', '', '', '', '', true,
+        1, 0, now(), now(), '' FROM generate_series(1, 300) n, (SELECT * FROM threads ORDER BY id LIMIT 20) AS t`,
+  })
+  await harness.db.query({ text: 'VACUUM ANALYZE messages' })
+  const { rows } = await harness.db.query<{ thread_id: string }>({ text: 'SELECT thread_id FROM messages ORDER BY id LIMIT 1' })
+  const wanted = { organizationId: scope.organizationId, mailboxIds: [scope.mailboxId], threadId: (rows[0] as (typeof rows)[0]).thread_id }
+  const { result, rowsRead } = await countRowsRead(harness.db, (sql) => listByScope(sql, wanted, { limit: 50, cursor: null }))
+  expect(result).toHaveLength(51)
+  expect(rowsRead).toBeLessThan(100)
 })
