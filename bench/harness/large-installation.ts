@@ -1,7 +1,7 @@
 // An installation with millions of messages, made inside the database by one statement per table. Its rows equal those that mail makes.
 import type pg from 'pg'
 import { firstId } from '../../packages/contract/src/ids.ts'
-import { arrivalMs, rare, secondsApart, wordOf } from './large-mailbox.ts'
+import { rare, wordOf } from './large-mailbox.ts'
 
 const bodies = 4_000
 const wordsOfBody = 8
@@ -41,7 +41,10 @@ const fullIndexes = [
   'threads_latest_organization',
 ]
 
-export type Shape = { handles: string[]; size: number; originMs: number }
+/** Messages in turn to each mailbox, one every `apartMs`. */
+export type Shape = { handles: string[]; size: number; originMs: number; apartMs: number }
+/** The times of messages. */
+type Times = Pick<Shape, 'originMs' | 'apartMs'>
 
 /** Short texts of words by Zipf's law, the same in every run. */
 function makeBodies(): string[] {
@@ -54,19 +57,19 @@ function makeBodies(): string[] {
 }
 
 /** Arrival of a message, and the time in its id, which a hundred messages share. */
-const stampOf = (n: number, originMs: number): string => firstId('message', arrivalMs(originMs, n - (n % perStamp))).slice(4, -16)
+const stampOf = (n: number, { originMs, apartMs }: Times): string => firstId('message', originMs + (n - (n % perStamp)) * apartMs).slice(4, -16)
 
 /** The id of message `n`. */
-export const idOf = (n: number, originMs: number): string => `msg_${stampOf(n, originMs)}${String(n).padStart(16, '0')}`
+export const idOf = (n: number, times: Times): string => `msg_${stampOf(n, times)}${String(n).padStart(16, '0')}`
 
 /** The first message of the thread that message `n` is in. */
 export const firstOfThread = (n: number, mailboxes: number): number => n - (Math.floor(n / mailboxes) % perThread) * mailboxes
 
 /** The mailbox, thread and texts of message `n`, which is in mailbox n modulo their number. */
-const madeText = (mailboxes: number, size: number): string => `(SELECT n, s.stamp || lpad(n::text, 16, '0') AS suffix,
+const madeText = (mailboxes: number, size: number, apartMs: number): string => `(SELECT n, s.stamp || lpad(n::text, 16, '0') AS suffix,
     f.stamp || lpad(first::text, 16, '0') AS first_suffix, n = first AS is_first, 'w' || n % 1000 || '@ex.example' AS sender, 'Order ' || n % 5000 AS subject,
     CASE WHEN n % ${size / rare} = 11 THEN ' quicksilver' WHEN n % 1000 = 13 THEN ' marzipan' WHEN n % 100 = 7 THEN ' zeppelin' ELSE '' END AS seldom,
-    to_timestamp(($3::bigint + n * ${secondsApart * 1000}) / 1000.0) AS at
+    to_timestamp(($3::bigint + n * ${apartMs}::bigint) / 1000.0) AS at
   FROM (SELECT n, n - ((n / ${mailboxes}) % ${perThread}) * ${mailboxes} AS first FROM generate_series(0, ${size - 1}::bigint) n) AS counted
   JOIN stamps s ON s.number = n / ${perStamp} JOIN stamps f ON f.number = first / ${perStamp} OFFSET 0) AS made JOIN boxes b ON b.number = n % ${mailboxes}`
 
@@ -89,7 +92,7 @@ const statementsOf = (made: string): string[] => [
 ]
 
 /** Mailboxes and texts that the statements join. Returns the organization of the mailboxes. */
-async function prepare(db: pg.Client, { handles, size, originMs }: Shape): Promise<string> {
+async function prepare(db: pg.Client, { handles, size, ...times }: Shape): Promise<string> {
   await db.query(
     `CREATE TEMPORARY TABLE boxes AS SELECT place - 1 AS number, b.id, b.address, b.organization_id
     FROM unnest($1::text[]) WITH ORDINALITY AS given (handle, place) JOIN identities i ON i.agent_handle = given.handle JOIN mailboxes b ON b.identity_id = i.id`,
@@ -101,7 +104,7 @@ async function prepare(db: pg.Client, { handles, size, originMs }: Shape): Promi
   )
   await db.query(
     'CREATE TEMPORARY TABLE stamps AS SELECT place - 1 AS number, stamp FROM unnest($1::text[]) WITH ORDINALITY AS made (stamp, place)',
-    [Array.from({ length: Math.ceil(size / perStamp) }, (_, index) => stampOf(index * perStamp, originMs))],
+    [Array.from({ length: Math.ceil(size / perStamp) }, (_, index) => stampOf(index * perStamp, times))],
   )
   for (const table of ['boxes', 'bodies', 'stamps']) await db.query(`ANALYZE ${table}`)
   return (await db.query<{ organization_id: string }>('SELECT organization_id FROM boxes LIMIT 1')).rows[0]?.organization_id as string
@@ -121,7 +124,8 @@ async function dropIndexes(db: pg.Client): Promise<string[]> {
  * Replaces all mail of an installation with `size` messages. With WAL level minimal, rows of a table that the same transaction emptied are not
  * logged. Foreign keys are not checked.
  */
-export async function fillInstallation(db: pg.Client, { handles, size, originMs }: Shape): Promise<void> {
+export async function fillInstallation(db: pg.Client, shape: Shape): Promise<void> {
+  const { handles, size, originMs, apartMs } = shape
   for (const setting of [
     'statement_timeout = 0',
     "maintenance_work_mem = '1GB'",
@@ -132,12 +136,12 @@ export async function fillInstallation(db: pg.Client, { handles, size, originMs 
   await db.query("ALTER SYSTEM SET max_wal_size = '16GB'")
   await db.query('ALTER SYSTEM SET autovacuum = off')
   await db.query('SELECT pg_reload_conf()')
-  const organizationId = await prepare(db, { handles, size, originMs })
+  const organizationId = await prepare(db, shape)
   const values = [organizationId, authentication, originMs]
   await db.query('BEGIN')
   await db.query(`TRUNCATE ${filled.join(', ')}, message_counts, storage_counts, deleted_messages CASCADE`)
   const indexes = await dropIndexes(db)
-  for (const text of statementsOf(madeText(handles.length, size))) await db.query(text, values)
+  for (const text of statementsOf(madeText(handles.length, size, apartMs))) await db.query(text, values)
   await db.query(
     'INSERT INTO message_counts (mailbox_id, organization_id, shard, count, bytes) SELECT id, organization_id, 0, $1::bigint, $1::bigint * 1000 FROM boxes',
     [size / handles.length],
