@@ -1,4 +1,4 @@
-// An installation of 1 million messages and one of 20 million, in many mailboxes and in one: arrival, reads, retention, vacuum and an index.
+// An installation of 1 million messages and one of 20 million, in mailboxes of 2000 and in one: arrival, reads, retention, vacuum and an index.
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,6 @@ import pg from 'pg'
 import { startDnsServer } from '../packages/mail/tests/harness/dns-server.ts'
 import { ask, type CallsignServer, makeDirectory, startCallsign } from './harness/callsign-server.ts'
 import { fillInstallation, firstOfThread, idOf, type Shape } from './harness/large-installation.ts'
-import { secondsApart } from './harness/large-mailbox.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
 import { createSender, textLine } from './harness/signed-message.ts'
 import { measureLatency } from './harness/smtp-latency.ts'
@@ -16,7 +15,9 @@ import { median, printHead, printTable, withSpread } from './harness/table.ts'
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000,20000000' },
-    mailboxes: { type: 'string', default: '10000,1' },
+    /** Messages per mailbox, or all. */
+    mailboxes: { type: 'string', default: '2000,all' },
+    days: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '5' },
     requests: { type: 'string', default: '40' },
   },
@@ -25,6 +26,7 @@ const { values } = parseArgs({
 })
 const numbersOf = (text: unknown): number[] => String(text).split(',').map(Number)
 const sizes = numbersOf(values.rows)
+const days = Number(values.days)
 const rounds = Number(values.rounds)
 const requests = Number(values.requests)
 /** Messages that retention deletes, the oldest. */
@@ -50,13 +52,13 @@ async function createAgents(server: Server, handles: string[]): Promise<void> {
 }
 
 /** Paths by the name of the request, each path for a message or mailbox at random. */
-function pathsOf({ handles, size, originMs }: Shape): Record<string, () => string> {
+function pathsOf({ handles, size, ...times }: Shape): Record<string, () => string> {
   const any = () => {
     const n = randomInt(expired * 2, size)
     return {
       mailbox: `/api/v1/mailboxes/${handles[n % handles.length]}`,
-      id: idOf(n, originMs),
-      thread: idOf(firstOfThread(n, handles.length), originMs).replace('msg_', 'thrd_'),
+      id: idOf(n, times),
+      thread: idOf(firstOfThread(n, handles.length), times).replace('msg_', 'thrd_'),
     }
   }
   const search = (words: string) => () => `${any().mailbox}/search?limit=10&q=${words}`
@@ -133,10 +135,10 @@ async function withDatabase<T>(dataDir: string, work: (db: pg.Client) => Promise
 }
 
 /** Retention runs at the start of a server. The messages before the first kept one are deleted. */
-async function measureRetention(server: Server, db: pg.Client, { originMs }: Shape, figures: Figures): Promise<void> {
+async function measureRetention(server: Server, db: pg.Client, shape: Shape, figures: Figures): Promise<void> {
   const beganMs = performance.now()
   const beforeMs = processorMsOf(server)
-  const kept = idOf(expired, originMs)
+  const kept = idOf(expired, shape)
   while ((await db.query('SELECT 1 FROM messages WHERE id < $1 LIMIT 1', [kept])).rows.length > 0) await sleep(20)
   figures.set('retention, per message', {
     tookMs: [(performance.now() - beganMs) / expired],
@@ -162,8 +164,8 @@ async function measureInstallation(size: number, mailboxes: number, settings: Re
   const directory = makeDirectory()
   const handles = Array.from({ length: mailboxes }, (_, number) => `box_${number}`)
   // `expired` messages are older than `days`, and a few more by the time of the run.
-  const days = Math.ceil((size * secondsApart * 1000) / dayMs)
-  const shape = { handles, size, originMs: Date.now() - days * dayMs - expired * secondsApart * 1000 }
+  const apartMs = Math.floor((days * dayMs) / size)
+  const shape = { handles, size, originMs: Date.now() - days * dayMs - expired * apartMs, apartMs }
   let server = (await startCallsign(directory.path, { settings })) as Server
   try {
     const { key } = server
@@ -211,11 +213,14 @@ const sender = await createSender('127.0.0.1')
 for (const [name, records] of Object.entries(sender.records)) dns.set(name, records)
 const message = await sender.sign(textLine, 1_000)
 try {
-  for (const mailboxes of numbersOf(values.mailboxes)) {
+  for (const each of String(values.mailboxes).split(',')) {
     const measured: Figures[] = []
-    for (const size of sizes) measured.push(await measureInstallation(size, mailboxes, { CALLSIGN_DNS_SERVERS: dns.address }, message))
-    printHead(`${mailboxes} mailboxes`, [
-      `${sizes.join(' and ')} messages of 50 bytes of text, four per thread, one after another, organization key, embedded PostgreSQL with the shipped settings.`,
+    for (const size of sizes) {
+      const mailboxes = each === 'all' ? 1 : Math.ceil(size / Number(each))
+      measured.push(await measureInstallation(size, mailboxes, { CALLSIGN_DNS_SERVERS: dns.address }, message))
+    }
+    printHead(each === 'all' ? 'One mailbox' : `Mailboxes of ${each} messages`, [
+      `${sizes.join(' and ')} messages of 50 bytes of text in ${days} days, four per thread, organization key, embedded PostgreSQL with the shipped settings.`,
       `Milliseconds, medians of ${rounds} rounds of ${requests} requests (min–max), then processor milliseconds of Node and PostgreSQL.`,
     ])
     printTable(['', ...sizes.map(String), 'growth', ...sizes.map((size) => `processor, ${size}`), 'growth'], toRows(measured))

@@ -57,7 +57,8 @@ function makeBodies(): string[] {
 }
 
 /** Arrival of a message, and the time in its id, which a hundred messages share. */
-const stampOf = (n: number, { originMs, apartMs }: Times): string => firstId('message', originMs + (n - (n % perStamp)) * apartMs).slice(4, -16)
+const stampOf = (n: number, { originMs, apartMs }: Times): string =>
+  firstId('message', originMs + (n - (n % perStamp)) * apartMs).slice(4, -16)
 
 /** The id of message `n`. */
 export const idOf = (n: number, times: Times): string => `msg_${stampOf(n, times)}${String(n).padStart(16, '0')}`

@@ -2,6 +2,7 @@
 import { firstId } from '@callsign/contract/ids'
 import { filterObjects } from '../../../core/metadata.ts'
 import { currentThread } from './thread-store.ts'
+import type { PartitionPrefix } from './time-partitions.ts'
 
 /** Absent fields match all. `tag` is `name:value`, and `metadata` is `key:value`. */
 export type MessageFilter = {
@@ -44,8 +45,8 @@ export type Conditions = {
   scope: string
   /** Conditions that few of the scanned messages may meet. */
   sought: string
-  /** The same conditions in the form of an index by owner and partition. Null without such an index. */
-  indexed: string | null
+  /** The same conditions in the form of an index by owner and partition, with the prefix of that index. Null without such an index. */
+  indexed: { prefix: PartitionPrefix; text: string } | null
   /** The part of the scope that ends the scan. */
   reach: string
   /** The threads whose index finds the rest. Null when the scan, or another index, finds it sooner. */
@@ -72,9 +73,16 @@ export function toConditions(owner: MessageOwner, filter: MessageFilter, isInPar
   const reach = toReach(values, filter)
   const scope = reach + toScope(values, filter)
   const { sought, indexed } = toSought(values, filter)
-  // The indexes of labels, recipients and substrings are by mailbox only.
-  const isIndexed = hasMarks(filter) || (owner.column === 'mailbox_id' && (filter.to !== undefined || isInParts))
-  return { owner, values, reach, scope, sought, indexed: isIndexed ? indexed : null, places: placesOf(filter) }
+  const prefix = prefixOf(owner, filter, isInParts)
+  return { owner, values, reach, scope, sought, indexed: prefix && { prefix, text: indexed }, places: placesOf(filter) }
+}
+
+/** The index that finds the messages. Those of recipients and substrings are by mailbox only. */
+function prefixOf({ column }: MessageOwner, filter: MessageFilter, isInParts: boolean): PartitionPrefix | null {
+  if (hasMarks(filter)) return column === 'mailbox_id' ? 'm' : 'o'
+  if (column === 'organization_id') return null
+  if (filter.to !== undefined) return 'r'
+  return isInParts ? 'p' : null
 }
 
 function toReach(values: unknown[], filter: MessageFilter): string {

@@ -4,7 +4,7 @@ import type { Sql } from '../../../core/sql.ts'
 import { type Conditions, type MessageFilter, type MessageOwner, toConditions } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
 import { type ListedMessage, listedColumns } from './store.ts'
-import { askPartitions, expectedHits } from './time-partitions.ts'
+import { askPartitions, expectedHits, inPartitions, partitionKeys } from './time-partitions.ts'
 
 /** Messages that are scanned before an index is used. Frequent values fill a page from these. */
 const firstWalked = 500
@@ -96,13 +96,12 @@ async function walk(sql: Sql, conditions: Conditions, cursor: string | null, cou
 /** Queries an index by owner and partition for the newest matches with ids below `to`. See search-store.ts for the form of the SQL. */
 async function listPartitions(sql: Sql, conditions: Conditions, partitions: string[], to: string, limit: number): Promise<ListedMessage[]> {
   const { owner, values, scope, indexed } = conditions
+  if (indexed === null) return []
   const { rows } = await sql.query<ListedMessage>({
     text: `SELECT ${listedColumns} FROM messages m WHERE m.id = ANY(ARRAY(
-        SELECT found.id FROM unnest($${values.length + 1}::text[]) AS time_partition (name) CROSS JOIN LATERAL (
-          SELECT m.id FROM messages m WHERE (m.${owner.column} || substr(m.id, 5, 4)) = time_partition.name AND m.${owner.column} || '' = $1
-            ${scope}${indexed} AND m.id < $2 OFFSET 0) AS found
-        ORDER BY found.id DESC LIMIT $3)) ORDER BY m.id DESC`,
-    values: [...values.with(1, to).with(2, limit), partitions.map((name) => owner.id + name)],
+        SELECT m.id FROM messages m WHERE ${inPartitions(indexed.prefix, owner.column, `$${values.length + 1}`)} AND m.${owner.column} || '' = $1
+          ${scope}${indexed.text} AND m.id < $2 ORDER BY m.id || '' DESC LIMIT $3)) ORDER BY m.id DESC`,
+    values: [...values.with(1, to).with(2, limit), partitionKeys(indexed.prefix, owner.id, partitions)],
   })
   return rows
 }

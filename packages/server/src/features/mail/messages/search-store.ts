@@ -4,7 +4,7 @@ import type { Sql } from '../../../core/sql.ts'
 import { markConditions } from './filter-conditions-store.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
-import { askPartitions, expectedHits, type Stretch } from './time-partitions.ts'
+import { askPartitions, expectedHits, inPartitions, partitionKeys, type Stretch } from './time-partitions.ts'
 
 /** The words of a search, and filters that the messages meet as well. */
 export type Wanted = { q: string; tag?: string | undefined; metadata?: string | undefined }
@@ -96,9 +96,8 @@ async function walk(sql: Sql, mailboxId: string, query: Wanted, cursor: string |
 }
 
 /**
- * Queries the word index: the newest matches of these partitions with ids below `to`. The comparison with the mailbox keeps the planner off
- * other indexes, since it underestimates the cost of scanning a mailbox. The lateral join visits one partition after another: given a list
- * of them, the planner of a small database would ignore the partitions and read the matches of every mailbox.
+ * Queries the word index: the newest matches of these partitions with ids below `to`. The comparisons with the mailbox and in the order keep the
+ * planner off other indexes, since it underestimates the cost of scanning a mailbox.
  */
 async function searchPartitions(
   sql: Sql,
@@ -108,14 +107,12 @@ async function searchPartitions(
   to: string,
   limit: number,
 ): Promise<string[]> {
-  const values = [mailboxId, partitions.map((name) => mailboxId + name), query.q, to, limit]
+  const values = [mailboxId, partitionKeys('s', mailboxId, partitions), query.q, to, limit]
   const { marked, suffix } = marksOf(query, values)
   const { rows } = await sql.query<{ id: string }>({
     name: `search-partitions${suffix}`,
-    text: `SELECT found.id FROM unnest($2::text[]) AS time_partition (name) CROSS JOIN LATERAL (
-        SELECT m.id FROM messages m WHERE (m.mailbox_id || substr(m.id, 5, 4)) = time_partition.name AND m.mailbox_id || '' = $1
-          AND m.search @@ websearch_to_tsquery('simple', $3)${marked} AND NOT m.is_hidden AND m.id < $4 OFFSET 0) AS found
-      ORDER BY found.id DESC LIMIT $5`,
+    text: `SELECT m.id FROM messages m WHERE ${inPartitions('s', 'mailbox_id', '$2')} AND m.mailbox_id || '' = $1
+        AND m.search @@ websearch_to_tsquery('simple', $3)${marked} AND NOT m.is_hidden AND m.id < $4 ORDER BY m.id || '' DESC LIMIT $5`,
     values,
   })
   return rows.map((row) => row.id)

@@ -7,6 +7,17 @@ const partitionMs = 2 ** 30
 const partitionOf = (id: string): number => Math.floor(timeOfId(id) / partitionMs)
 const nameOf = (partition: number): string => firstId('message', partition * partitionMs).slice(4, 8)
 
+/** The indexes by owner and partition: search, parts (of senders and subjects), recipients, marks, and marks of an organization. */
+export type PartitionPrefix = 's' | 'p' | 'r' | 'm' | 'o'
+
+/** Condition for the messages `m` of partitions, in the form of the index. The parameter is a list of `partitionKeys`. */
+export const inPartitions = (prefix: PartitionPrefix, column: 'mailbox_id' | 'organization_id', parameter: string): string =>
+  `ARRAY['${prefix}' || m.${column} || substr(m.id, 5, 4)] && ${parameter}::text[]`
+
+/** The keys of an owner's partitions in an index. */
+export const partitionKeys = (prefix: PartitionPrefix, ownerId: string, names: string[]): string[] =>
+  names.map((name) => prefix + ownerId + name)
+
 /** Consecutive messages that were scanned, from the newer id to the older one, and the number of hits among them. */
 export type Stretch = { hits: number; firstId: string; lastId: string }
 
