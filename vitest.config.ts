@@ -1,4 +1,5 @@
 // Three test projects: the rules of the repository, pure tests, and whole-server tests against one PostgreSQL.
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { SkippedTestsReporter } from './bin/skipped-tests.ts'
@@ -75,6 +76,8 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     reporters: ['default', ...(process.env.GITHUB_ACTIONS ? ['github-actions' as const] : []), new SkippedTestsReporter()],
+    // Our commands start three times as fast with what another start compiled. bin/run uses the same folder.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'callsign') },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [

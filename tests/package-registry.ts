@@ -72,6 +72,7 @@ export async function startRegistry() {
   const environment = {
     PATH: `${dirname(consumerNode.path)}${delimiter}${process.env.PATH}`,
     HOME: folder,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     npm_config_registry: url,
     npm_config_cache: join(folder, 'cache'),
     npm_config_update_notifier: 'false',

@@ -17,6 +17,7 @@ export function createCommandLine() {
   const folder = mkdtempSync(join(tmpdir(), 'callsign-cli-'))
   const environmentOf = (environment: Record<string, string> = {}) => ({
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     CALLSIGN_CLIENT_DIR: join(folder, 'settings'),
     ...environment,
   })

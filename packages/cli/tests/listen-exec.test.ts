@@ -36,7 +36,8 @@ function listen(command: string, ...more: string[]) {
     ...more,
   ]
   const environment = { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey, CALLSIGN_CLIENT_DIR: line.file('client') }
-  const child = spawn(process.execPath, args, { cwd: line.folder, env: { PATH: process.env.PATH, ...environment } })
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const child = spawn(process.execPath, args, { cwd: line.folder, env: { PATH, NODE_COMPILE_CACHE, ...environment } })
   running.add(child)
   const ended = once(child, 'exit').then(([code]) => {
     running.delete(child)

@@ -27,10 +27,11 @@ describe.each<[string, 'legacy' | { pin: string }]>([
   ['2026-07-28', { pin: '2026-07-28' }],
 ])('the official client over stdio, %s', (_name, mode) => {
   test('lists the tools, calls one and reads a prompt', async () => {
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: ['--disable-warning=ExperimentalWarning', main, 'mcp', '--toolset', 'mail'],
-      env: { PATH: process.env.PATH ?? '', HOME: harness.dataDir, CALLSIGN_URL: harness.publicUrl, CALLSIGN_API_KEY: key },
+      env: { PATH, NODE_COMPILE_CACHE, HOME: harness.dataDir, CALLSIGN_URL: harness.publicUrl, CALLSIGN_API_KEY: key },
     })
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
     await client.connect(transport)

@@ -61,7 +61,8 @@ const guidePart = async (heading: string): Promise<string> => {
 /** Runs a command line of the guide with our CLI, in the environment of its reader. */
 async function runCli(line: string): Promise<string> {
   const cli = `callsign() { '${process.execPath}' --disable-warning=ExperimentalWarning '${join(repository, 'packages/cli/src/main.ts')}' "$@"; }`
-  const environment = { PATH: process.env.PATH, HOME: folder, CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const environment = { PATH, NODE_COMPILE_CACHE, HOME: folder, CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey }
   const { stdout } = await run('sh', ['-ec', `${cli}\n${line}`], { cwd: folder, env: environment })
   return stdout
 }
@@ -81,7 +82,7 @@ test('a program with the package of Resend needs the two settings only', async (
   const program = (/```ts\n([\s\S]*?)```/.exec(part)?.[1] ?? '').replace('agents.example.com', 'agents.localhost')
   const { stdout } = await run('sh', ['-ec', `${settings}\nexec '${process.execPath}' --input-type=module -e "$PROGRAM"`], {
     cwd: join(repository, 'packages/server'),
-    env: { PATH: process.env.PATH, PROGRAM: program },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, PROGRAM: program },
   })
   const id = /msg_\w+/.exec(stdout)?.[0] as string
   expect(await harness.getMessage('sales', id)).toMatchObject({ from: 'jane.doe@agents.localhost', subject: 'Hello' })

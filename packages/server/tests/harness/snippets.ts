@@ -119,11 +119,12 @@ exec '${findCommand('curl')}' "$@"`,
       const environment = {
         PATH: `${bin}:${process.env.PATH}`,
         HOME: folder,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         CALLSIGN_URL: url,
         CALLSIGN_API_KEY: key,
         CALLSIGN_CLIENT_DIR: join(folder, 'settings'),
         PYTHONPATH: join(repository, 'packages/python/src'),
-        PYTHONDONTWRITEBYTECODE: '1',
+        PYTHONPYCACHEPREFIX: join(root, 'pycache'),
       }
       const { code, stdout, stderr } = await runCommand(command as string, values, { cwd: folder, env: environment, signal })
       return { code, outputs: stdout.split(`${marker}\n`), stderr }
