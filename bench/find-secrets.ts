@@ -1,8 +1,10 @@
-// Precision and recall of the outbound guard: generated secrets in sentences, against the documents of installed packages and generated numbers.
+// Precision and recall of the outbound guard on generated secrets, on those of other scanners' tests, and on documents of installed packages.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { findSecrets } from '../packages/mail/src/content/secrets/secrets.ts'
+import { readDetectSecrets, readGitleaks, type Samples } from './harness/secret-samples.ts'
 
 const alnum = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -51,6 +53,11 @@ const negatives: Record<string, () => string> = {
     `Invoice ${randomInt(2020, 2030)}-${digits(6)}, IBAN DE${digits(2)} ${digits(4)} ${digits(4)} ${digits(4)} ${digits(4)} ${digits(2)}`,
 }
 
+const { values } = parseArgs({
+  options: { gitleaks: { type: 'string' }, 'detect-secrets': { type: 'string' } },
+  allowPositionals: true,
+  strict: false,
+})
 const rounds = 500
 const sentence = (secret: string): string => `Hello,\nplease use ${secret} for the next step.\nThanks`
 
@@ -64,6 +71,54 @@ for (const [name, make] of Object.entries(negatives)) {
   const flagged = Array.from({ length: rounds }, () => findSecrets(make()).length > 0).filter(Boolean).length
   console.log(`  ${name.padEnd(18)} ${((100 * flagged) / rounds).toFixed(1)} %`)
 }
+
+/** Numbers that Stripe, PayPal and Adyen publish for tests of payments. */
+const cards = [
+  ...['4242424242424242', '4111111111111111', '4012888888881881', '4000056655665556', '4222222222222'],
+  ...['5555555555554444', '5105105105105100', '5200828282828210', '2223003122003222', '378282246310005', '371449635398431'],
+  ...['378734493671000', '6011111111111117', '6011000990139424', '30569309025904', '38520000023237', '3056930009020004'],
+  ...['36227206271667', '3530111333300000', '3566002020360505', '6200000000000005', '6205500000000000004'],
+]
+const grouped = (digits: string, separator: string): string =>
+  (digits.length === 14 || digits.length === 15 ? /^(.{4})(.{6})(.+)$/ : /^(.{4})(.{4})(.{4})(.{1,4})(.*)$/)
+    .exec(digits)
+    ?.slice(1)
+    .filter((group) => group !== '')
+    .join(separator) ?? digits
+const written = cards.flatMap((digits) => [digits, ...(digits.length === 13 ? [] : [grouped(digits, ' '), grouped(digits, '-')])])
+const isFlagged = (text: string): boolean => findSecrets(text).length > 0
+const withWrongDigit = (text: string): string => text.slice(0, -1) + ((Number(text.at(-1)) + 1) % 10)
+console.log('published card numbers')
+console.log(`  found: ${written.filter((text) => isFlagged(`My card: ${text}, 12/30`)).length} of ${written.length}`)
+console.log(`  with a wrong last digit, flagged: ${written.filter((text) => isFlagged(`My card: ${withWrongDigit(text)}, 12/30`)).length}`)
+
+/** Rules of other scanners for secrets without a form of their own. They find them by the names of settings around them. */
+const withoutForm =
+  /^(?:adafruit|adobe-client-id|airtable-api|algolia|alibaba-secret|artifactory$|asana|basic_auth|beamer|bitbucket|bittrex|cisco|cloudant|cloudflare-(?:api|global)|codecov|cohere|coinbase|confluent|contentful|curl|datadog|discord-|droneci|dropbox|etsy|facebook-secret|fastly|finicity|finnhub|flickr|flutterwave-(?:public|encryption)|freshbooks|freemius|gcp-service|generic|gitlab-session|gitter|gocardless|heroku-api-key$|high_entropy|hubspot|ibm|intercom|intra42|ip_public|jfrog|jwt-base64|keyword|kraken|kucoin|kubernetes|launchdarkly|linear-client|linkedin|lob|looker|mailgun-(?:pub|signing)|mapbox|mattermost|messagebird|netlify|new-relic-(?:browser|insert|user-api-id)|nuget|nytimes|okta|plaid|privateai|rapidapi|sendbird|sentry-access|sidekiq|snyk|softlayer|squarespace|sumologic|teams|travisci|trello|twitch|twitter|zendesk)/
+
+/** Prints the results by rule. Only the rules of issuers with a form of their own count in the recall. */
+function reportCollected(source: string, { samples, leftOut }: Samples): void {
+  const isKnown = (rule: string) => !withoutForm.test(rule)
+  const rules = [...new Set(samples.map(({ rule }) => rule))].sort()
+  const countOf = (isSecret: boolean, isIncluded: (rule: string) => boolean) => {
+    const chosen = samples.filter((one) => one.isSecret === isSecret && isIncluded(one.rule))
+    return { flagged: chosen.filter(({ text }) => isFlagged(text)).length, all: chosen.length }
+  }
+  const textOf = ({ flagged, all }: { flagged: number; all: number }) => `${flagged} of ${all}`
+  console.log(`samples of ${source}: ${samples.length}, and ${leftOut} left out`)
+  console.log(`  secrets of issuers with a form: ${textOf(countOf(true, isKnown))}`)
+  console.log(`  secrets without a form: ${textOf(countOf(true, (rule) => !isKnown(rule)))}`)
+  console.log(`  texts that are not secrets, flagged: ${textOf(countOf(false, () => true))}`)
+  for (const rule of rules) {
+    const [found, wrong] = [countOf(true, (one) => one === rule), countOf(false, (one) => one === rule)]
+    if ((isKnown(rule) && found.flagged < found.all) || wrong.flagged > 0)
+      console.log(`  ${rule}: found ${textOf(found)}, wrongly flagged ${textOf(wrong)}`)
+  }
+}
+if (typeof values.gitleaks === 'string') reportCollected('gitleaks', readGitleaks(values.gitleaks))
+if (typeof values['detect-secrets'] === 'string') reportCollected('detect-secrets', readDetectSecrets(values['detect-secrets']))
+if (values.gitleaks === undefined || values['detect-secrets'] === undefined)
+  console.log('For the samples of gitleaks and detect-secrets, name their checkouts: --gitleaks FOLDER --detect-secrets FOLDER.')
 
 let files = 0
 let bytes = 0

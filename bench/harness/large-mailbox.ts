@@ -16,7 +16,8 @@ export const arrivalMs = (originMs: number, n: number): number => originMs + n *
 export const idOf = (n: number, originMs: number): string =>
   firstId('message', arrivalMs(originMs, n)).slice(0, -16) + String(n).padStart(16, '0')
 
-const idInSql = (prefix: string, number: string): string => {
+/** The same as SQL. `$3` is the origin, in milliseconds. */
+export const idInSql = (prefix: string, number: string): string => {
   const time = `($3::bigint + (${number}) * ${secondsApart * 1000})`
   const digits = Array.from({ length: 10 }, (_, i) => `substr('${idAlphabet}', ((${time} >> ${45 - 5 * i}) & 31)::int + 1, 1)`)
   return `'${prefix}_' || ${digits.join(' || ')} || lpad((${number})::text, 16, '0')`

@@ -632,6 +632,7 @@ CREATE TABLE suppressions (
   UNIQUE (organization_id, email_address)
 );
 CREATE INDEX suppressions_newest ON suppressions (organization_id, id DESC) WHERE removed_at IS NULL;
+CREATE INDEX suppressions_of_source ON suppressions (organization_id, source, id DESC) WHERE removed_at IS NULL;
 
 -- The reason is in 0001-account.sql. ANALYZE also collects statistics on the expressions of the inverted indexes.
 ALTER TABLE addresses ALTER COLUMN identity_id SET (n_distinct = -0.01);

@@ -9,7 +9,7 @@ const networks: { prefix: RegExp; lengths: number[]; groups: RegExp }[] = [
   { prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16], groups: /^4,4,4,4$/ },
   { prefix: /^3[47]/, lengths: [15], groups: /^4,6,5$/ },
   { prefix: /^(?:6011|64[4-9]|65)/, lengths: [16, 19], groups: /^4,4,4,4(?:,3)?$/ },
-  { prefix: /^(?:30[0-5]|3095|36|38|39)/, lengths: [14], groups: /^4,6,4$/ },
+  { prefix: /^(?:30[0-5]|3095|36|38|39)/, lengths: [14, 16, 19], groups: /^(?:4,6,4|4,4,4,4(?:,3)?)$/ },
   { prefix: /^35(?:2[89]|[3-8])/, lengths: [16], groups: /^4,4,4,4$/ },
   { prefix: /^62/, lengths: [16, 17, 18, 19], groups: /^(?:4,4,4,4(?:,3)?|6,13)$/ },
 ]

@@ -2,7 +2,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { issuerRules } from './issuers.ts'
-import { hasLongRun } from './long-run.ts'
+import { aroundLongRuns } from './long-run.ts'
+
+const hasLongRun = (text: string): boolean => aroundLongRuns(text) !== ''
 
 /** The pattern without the parts that look at its surroundings. */
 const consuming = (pattern: RegExp): RegExp => new RegExp(`^(?:${pattern.source.replace(/\(\?<?[=!][^)]*\)|\\b/g, '')})$`)
@@ -24,4 +26,13 @@ test('a run is found at every place, and its length decides', () => {
       expect(hasLongRun(`${before}${'x'.repeat(19)}${after}`)).toBe(false)
     }
   expect(hasLongRun('The meeting is on Tuesday at ten, and we have a room for twelve people.')).toBe(false)
+})
+
+test('the surroundings of each run are kept, and the rest is not', () => {
+  const [run, rest] = ['x'.repeat(30), ' word'.repeat(200)]
+  const short = aroundLongRuns(`${rest} first = ${run}${rest} second = ${run}${rest}`)
+  expect(short).toContain(` first = ${run} word`)
+  expect(short).toContain(` second = ${run} word`)
+  expect(short.length).toBeLessThan(4 * 256 + 2 * run.length + 10)
+  expect(aroundLongRuns(`near ${run}`)).toBe(`near ${run}`)
 })

@@ -17,3 +17,15 @@ export type IssuerRule = {
   pattern: RegExp
   check?: (secret: string) => boolean
 }
+
+/** A rule for the keys of an issuer. */
+export const apiKey = (name: string, literals: string | string[], pattern: RegExp, check?: IssuerRule['check']): IssuerRule => ({
+  type: 'api_key',
+  name,
+  literals: [literals].flat(),
+  pattern,
+  ...(check && { check }),
+})
+
+/** True for a text with letters and digits. */
+export const isMixed = (text: string): boolean => /\d/.test(text) && /[a-z]/i.test(text)

@@ -1,6 +1,8 @@
 // Secrets in texts, both ways: what is found, what is masked, and what only looks similar.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { issuerRules } from './issuers.ts'
 import { compilePattern } from './patterns.ts'
 import { findSecrets } from './secrets.ts'
 
@@ -14,8 +16,9 @@ const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).
 /** Joined at run time, so that scanners of repositories do not report this file. */
 const issued: [string, string][] = [
   ['Callsign key', `svc_live_${random(alnum, 65)}`],
-  ['AWS access key', `AK${'IA'}IOSFODNN7EXAMPLE`],
-  ['AWS secret key', `aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`],
+  ['AWS access key', `AK${'IA'}IOSFODNN7QRSTUVW`],
+  ['AWS access key', `AS${'IA'}${random('ABCDEFGHIJKLMNOPQRSTUVWXYZ', 15)}7`],
+  ['AWS secret key', `aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY${random(alnum, 9)}7`],
   ['GitHub token', `ghp_${random(alnum, 36)}`],
   ['GitHub token', `github_pat_${random(alnum, 22)}_${random(alnum, 59)}`],
   ['GitLab token', `glpat-${random(alnum, 19)}7`],
@@ -105,6 +108,7 @@ test.each([
     'commit 9ad52b6f4a1c77c9f11e8b1a9b3c2d4e5f607182, sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   ],
   ['an integrity hash', 'sha512-z9PzRFPiqOzQvPbUqbbbEXSADb8Xrqq7vHXdWpUuSh2S4mC9wKVnDDuxMQ8E0mC1b4wPSUaaXlMPTFoiZVZzLA=='],
+  ['keys of documentation', `AK${'IA'}IOSFODNN7EXAMPLE, aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`],
   ['base64 that starts like a token', 'eyJhbGciOiJub25l.e30.x'],
 ])('%s are not secrets', (_name, text) => {
   expect(namesIn(text)).toEqual([])
@@ -136,3 +140,14 @@ test('a text of a megabyte takes time in proportion to its length', () => {
   const small = findSecrets(noise.repeat(100))
   expect(findSecrets(noise.repeat(12_000))).toEqual(small)
 })
+
+test.each(issuerRules.map((rule) => [`${rule.name} ${rule.literals[0]}`, rule] as const))(
+  '%s: texts that nearly match take time in proportion to their length',
+  (_name, { pattern }) => {
+    const form = new RegExp(`^(?:${pattern.source.replace(/\(\?<?[=!][^)]*\)|\\b/g, '')})$`)
+    const [secret] = fc.sample(fc.stringMatching(form), 1) as [string]
+    // Quadratic time would be more than the limit of the test.
+    for (const almost of [secret.slice(0, -1), `${secret.slice(0, -1)} `, `x${secret}`, secret.slice(0, 8)])
+      expect([...almost.repeat(Math.ceil(200_000 / almost.length)).matchAll(pattern)].length).toBeLessThan(200_000)
+  },
+)

@@ -1,7 +1,7 @@
 // Finds secrets in an outgoing text: private keys, API keys, card numbers, keys of Callsign, and texts that match given patterns.
 import { findCardNumbers } from './card-numbers.ts'
 import { issuerRules } from './issuers.ts'
-import { hasLongRun } from './long-run.ts'
+import { aroundLongRuns } from './long-run.ts'
 import { findPrivateKeys } from './private-keys.ts'
 import type { IssuerRule, Secret, TextMatcher } from './secret.ts'
 
@@ -14,9 +14,10 @@ const perNameMax = 5
  */
 export function findSecrets(given: string, matchers: TextMatcher[] = []): Secret[] {
   const text = visible(given)
+  const issuable = aroundLongRuns(text)
   const found = [
     ...findPrivateKeys(text).map((one): Secret => ({ type: 'private_key', ...one })),
-    ...(hasLongRun(text) ? issuerRules.flatMap((rule) => findIssued(text, rule)) : []),
+    ...(issuable === '' ? [] : issuerRules.flatMap((rule) => findIssued(issuable, rule))),
     ...findCardNumbers(text).map((digits): Secret => ({ type: 'card_number', name: 'card number', evidence: `…${digits.slice(-4)}` })),
     ...matchers.flatMap(({ name, find }): Secret[] => {
       const match = find(text)
@@ -41,10 +42,17 @@ function findIssued(text: string, { type, name, literals, pattern, check }: Issu
   return found
 }
 
-/** True for text that stands for a secret: few different characters, as in `xxxxxxxx`, or ascending ones. */
+/** True for text that stands for a secret: the word EXAMPLE at its end, few different characters, as in `xxxxxxxx`, or ascending ones. */
 function isPlaceholder(secret: string): boolean {
   const tail = secret.slice(-16).toLowerCase()
-  return new Set(tail).size < 6 || 'abcdefghijklmnopqrstuvwxyz0123456789'.includes(tail) || '01234567890123456789'.includes(tail)
+  return /EXAMPLE(?:KEY)?$/.test(secret) || new Set(tail).size < 6 || ascents(tail) >= 11
+}
+
+/** Characters that follow their predecessor in the alphabet or in the digits. A random text of 16 has fewer than 3. */
+function ascents(text: string): number {
+  let count = 0
+  for (let index = 1; index < text.length; index++) if (text.charCodeAt(index) - text.charCodeAt(index - 1) === 1) count++
+  return count
 }
 
 /** The first four and last two characters. */

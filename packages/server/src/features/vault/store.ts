@@ -1,6 +1,6 @@
 // The SQL of vault secrets and of grants to read them.
 import type { SecretType } from '@callsign/contract/vault'
-import type { PageRequest } from '../../core/page.ts'
+import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
 import type { AccessRow, SecretRow } from './model.ts'
 import type { Revision } from './rotation.ts'
@@ -57,7 +57,7 @@ export async function listSecrets(
   const { rows } = await sql.query<SecretRow>({
     name: 'list-vault-secrets',
     text: `SELECT ${columns} FROM vault_secrets s WHERE s.organization_id = $1 AND ${isReadable}
-      AND ($3::text IS NULL OR s.type = $3) AND ($4::text IS NULL OR s.id < $4) ORDER BY s.id DESC LIMIT $5`,
+      AND ($3::text IS NULL OR s.type = $3) AND s.id < ${before('$4')} ORDER BY s.id DESC LIMIT $5`,
     values: [organizationId, readerIds, type, page.cursor, page.limit + 1],
   })
   return rows
@@ -155,7 +155,7 @@ export async function listAccess(sql: Sql, organizationId: string, secretId: str
   const { rows } = await sql.query<AccessRow>({
     name: 'list-vault-access',
     text: `SELECT ${accessColumns} FROM ${accessTables}
-      WHERE a.organization_id = $1 AND a.secret_id = $2 AND ($3::text IS NULL OR a.id < $3) ORDER BY a.id DESC LIMIT $4`,
+      WHERE a.organization_id = $1 AND a.secret_id = $2 AND a.id < ${before('$3')} ORDER BY a.id DESC LIMIT $4`,
     values: [organizationId, secretId, page.cursor, page.limit + 1],
   })
   return rows

@@ -1,6 +1,6 @@
 // The SQL of deliveries: claiming with leases, ending, listing, replaying, sweeping.
 import { firstId } from '@callsign/contract/ids'
-import type { PageRequest } from '../../../core/page.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
 import type { Database, Sql } from '../../../core/sql.ts'
 import { type Attempt, attemptsKept, type DeliveryRow, deliveryIdOf, isWanted } from './model.ts'
 
@@ -112,7 +112,7 @@ export async function listDeliveries(
   // Dead letters are few, and have a partial index.
   const status = filter.status === 'failed' ? `d.status = 'failed' AND $4::text IS NOT NULL` : '($4::text IS NULL OR d.status = $4)'
   const { rows } = await sql.query<DeliveryRow>({
-    text: `SELECT ${columns} FROM webhook_deliveries d WHERE d.webhook_id = $1 AND ($2::text IS NULL OR d.id < $2) AND ${status}
+    text: `SELECT ${columns} FROM webhook_deliveries d WHERE d.webhook_id = $1 AND d.id < ${before('$2')} AND ${status}
       AND ($5::text IS NULL OR d.event_type = $5) ORDER BY d.id DESC LIMIT $3`,
     values: [webhookId, page.cursor, page.limit + 1, filter.status, filter.eventType],
   })

@@ -1,6 +1,6 @@
 // The SQL of subscriptions.
 import type { WebhookFormat } from '@callsign/contract/webhook-inputs'
-import type { PageRequest } from '../../../core/page.ts'
+import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import { secretOverlapMs, type WebhookAgent, type WebhookRow } from './model.ts'
 
@@ -59,7 +59,7 @@ export async function listWebhooks(sql: Sql, organizationId: string, page: PageR
   const { rows } = await sql.query<WebhookRow>({
     name: 'list-webhooks',
     text: `SELECT ${columns} FROM webhooks w
-      WHERE w.organization_id = $1 AND w.deleted_at IS NULL AND ($2::text IS NULL OR w.id < $2) ORDER BY w.id DESC LIMIT $3`,
+      WHERE w.organization_id = $1 AND w.deleted_at IS NULL AND w.id < ${before('$2')} ORDER BY w.id DESC LIMIT $3`,
     values: [organizationId, page.cursor, page.limit + 1],
   })
   return rows

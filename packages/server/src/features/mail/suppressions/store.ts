@@ -39,10 +39,13 @@ export async function listSuppressions(
   filter: SuppressionFilter,
   page: PageRequest,
 ): Promise<SuppressionRow[]> {
+  const values: unknown[] = [organizationId, page.cursor, page.limit + 1]
+  // A condition on null would hide the index of the filter from the planner.
+  const equal = (column: string, value: string | null) => (value === null ? '' : ` AND ${column} = $${values.push(value)}`)
   const { rows } = await sql.query<SuppressionRow>({
     text: `SELECT ${columns} FROM suppressions WHERE organization_id = $1 AND removed_at IS NULL AND id < ${before('$2')}
-      AND ($4::text IS NULL OR email_address = $4) AND ($5::text IS NULL OR source = $5) AND ($6::text IS NULL OR id = $6) ORDER BY id DESC LIMIT $3`,
-    values: [organizationId, page.cursor, page.limit + 1, filter.emailAddress, filter.source, filter.id],
+      ${equal('email_address', filter.emailAddress)}${equal('source', filter.source)}${equal('id', filter.id)} ORDER BY id DESC LIMIT $3`,
+    values,
   })
   return rows
 }
