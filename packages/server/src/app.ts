@@ -1,7 +1,7 @@
 // Starts and stops the server: the database first, the listeners last, and back in reverse.
 import type { Config } from './config/settings.ts'
 import { createBusinessEvents } from './core/business-events.ts'
-import { inMs } from './core/clock.ts'
+import { inMs, now } from './core/clock.ts'
 import type { Log } from './core/log.ts'
 import { keptMs } from './edges/api/idempotency.ts'
 import type { HttpServer } from './edges/api/server.ts'
@@ -10,6 +10,7 @@ import { createWorker, type OnJobFailure } from './edges/jobs/runner.ts'
 import { startScheduledTasks } from './edges/jobs/scheduled-tasks.ts'
 import { openKeyring } from './edges/keyring/keyring.ts'
 import type { MetricsListener } from './edges/metrics/listener.ts'
+import { createPartitions } from './edges/postgres/partitions.ts'
 import { createQueue } from './edges/postgres/queue.ts'
 import { createReplays } from './edges/postgres/replays.ts'
 import type { SmtpServer } from './edges/smtp/server/listener.ts'
@@ -236,7 +237,11 @@ async function startBackground({ config, db, log, parts, replays, running, busin
   const worker = isWorker ? createWorker({ queue, handlers: parts.handlers, log: log.child({ part: 'worker' }), onFailure }) : null
   const scheduledTasks = worker
     ? startScheduledTasks(
-        [{ name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-keptMs)) }, ...parts.scheduledTasks],
+        [
+          { name: 'sweep idempotency keys', everyMs: hourMs, run: () => replays.sweep(inMs(-keptMs)) },
+          { name: 'keep partitions', everyMs: hourMs, isDueAtStart: true, run: () => createPartitions(db, log).keep(now()) },
+          ...parts.scheduledTasks,
+        ],
         log.child({ part: 'scheduledTasks' }),
       )
     : null

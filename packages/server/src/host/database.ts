@@ -1,7 +1,7 @@
 // Opens the database that the settings name, embedded or external, brings its tables up to date, and closes it.
 import { join } from 'node:path'
 import type { Config } from '../config/settings.ts'
-import { nowMs } from '../core/clock.ts'
+import { now, nowMs } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import { DatabaseUnavailable } from '../core/sql.ts'
 import { connect, type PostgresDatabase } from '../edges/postgres/connect.ts'
@@ -9,6 +9,7 @@ import { clusterOwner } from '../edges/postgres/embedded/cluster.ts'
 import { recordEngine } from '../edges/postgres/embedded/engine.ts'
 import { openEmbedded, startEmbedded } from '../edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../edges/postgres/migrate.ts'
+import { createPartitions } from '../edges/postgres/partitions.ts'
 import type { Target } from '../edges/postgres/servers.ts'
 import { requireFolder } from './folder.ts'
 
@@ -100,6 +101,8 @@ async function openMigrated(database: StoredDatabase, log: Log, onStep: OnStep =
   try {
     onStep('Bringing its tables up to date')
     await migrate(database.db, { folder: migrationsFolder, log })
+    // The installation may have been off for longer than there are partitions ahead.
+    await createPartitions(database.db, log).extend(now())
     return database
   } catch (error) {
     await database.close()

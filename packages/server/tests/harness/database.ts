@@ -9,6 +9,7 @@ import { createLog } from '../../src/core/log.ts'
 import { connect } from '../../src/edges/postgres/connect.ts'
 import { startEmbedded } from '../../src/edges/postgres/embedded/supervisor.ts'
 import { migrate } from '../../src/edges/postgres/migrate.ts'
+import { createPartitions } from '../../src/edges/postgres/partitions.ts'
 import { type Connection, sessionSettings } from '../../src/edges/postgres/servers.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 
@@ -24,6 +25,8 @@ declare module 'vitest' {
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
+const dayMs = 86_400_000
+
 /** Limits for many concurrent servers under test. Durability is off, because test data need not survive a power cut. */
 const testSettings = { max_connections: '200', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
@@ -37,6 +40,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const database = connect({ connectionString: withDatabase(serverUrl, template) }, { poolSize: 1, log: createLog('warn') })
     try {
       await migrate(database, { folder: migrationsFolder, log: createLog('warn') })
+      // Every test with messages of other days meets several partitions.
+      await createPartitions(database, createLog('warn')).divide([110, 10].map((days) => Math.floor(Date.now() / dayMs - days) * dayMs))
     } finally {
       await database.close()
     }

@@ -100,7 +100,8 @@ export async function openCopier(target: Target): Promise<Copier> {
 
     blobKeys: (tables) => readBlobKeys(client, tables),
 
-    read: (table) => client.query(copyTo(`COPY ${quoted(table.name)} (${columnList(table)}) TO STDOUT`)),
+    // A query, because COPY of a name does not read the partitions of a table.
+    read: (table) => client.query(copyTo(`COPY (SELECT ${columnList(table)} FROM ${quoted(table.name)}) TO STDOUT`)),
 
     fill: (table) => startFilling(client.query(copyFrom(`COPY ${quoted(table.name)} (${columnList(table)}) FROM STDIN`))),
 

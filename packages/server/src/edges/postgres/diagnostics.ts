@@ -102,7 +102,9 @@ export async function readBacklog(db: Database, kinds: string[]): Promise<Backlo
 /** The bytes of these tables with their indexes. Tables that do not exist count as empty. */
 export async function sizeOfTables(sql: Sql, tables: string[]): Promise<number> {
   const { rows } = await sql.query<{ bytes: number }>({
-    text: 'SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::float8 AS bytes FROM unnest($1::text[]) AS name',
+    // A partitioned table has no bytes of its own.
+    text: `SELECT coalesce(sum(coalesce((SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(to_regclass(name))),
+      pg_total_relation_size(to_regclass(name)))), 0)::float8 AS bytes FROM unnest($1::text[]) AS name`,
     values: [tables],
   })
   return rows[0]?.bytes ?? 0

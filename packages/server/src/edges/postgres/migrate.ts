@@ -17,6 +17,9 @@ const oldestVersion = 150_000
 const creationRaceCodes = new Set(['42P07', '42710', '23505'])
 const creationTries = 5
 const undefinedTable = '42P01'
+/** The error of a migration that limits its wait for locks, and the time until it is tried again. */
+const lockNotAvailable = '55P03'
+const lockRetryMs = 250
 
 /**
  * Applies the missing migrations of `folder` in order, and returns their names. Several processes may run it at once, because each
@@ -30,10 +33,17 @@ export async function migrate(database: Database, options: { folder: string; log
   await requireSuitableServer(database)
   await createRecord(database)
   const done: string[] = []
+  let waits = 0
   for (;;) {
-    const name = await database.transact((tx) => applyNext(tx, migrations, through))
-    if (name === null) break
-    done.push(name)
+    try {
+      const name = await database.transact((tx) => applyNext(tx, migrations, through))
+      if (name === null) break
+      done.push(name)
+    } catch (error) {
+      if ((error as { code?: string }).code !== lockNotAvailable) throw error
+      if (waits++ % 40 === 0) options.log.warn('waiting for other transactions to end before a migration')
+      await delay(lockRetryMs)
+    }
   }
   if (done.length > 0) options.log.info({ migrations: done.length, last: done.at(-1) }, 'database migrated')
   return done

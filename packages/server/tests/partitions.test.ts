@@ -1,0 +1,253 @@
+// Partitions of the large tables: the migration of a database in use, partitions ahead, and the release of empty ones.
+import { firstId } from '@callsign/contract/ids'
+import pg from 'pg'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createLog } from '../src/core/log.ts'
+import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
+import { migrate } from '../src/edges/postgres/migrate.ts'
+import { createPartitions } from '../src/edges/postgres/partitions.ts'
+import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
+import { waitFor } from './harness/wait.ts'
+
+const log = createLog('silent')
+const dayMs = 86_400_000
+const lastBefore = 25
+const tables = ['attachments', 'message_recipients', 'messages', 'raw_messages']
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function open(create: typeof createDatabase): Promise<PostgresDatabase & { url: string }> {
+  const { url, drop } = await create()
+  cleanups.push(drop)
+  const db = connect({ connectionString: url }, { poolSize: 4, log })
+  cleanups.push(() => db.close())
+  return Object.assign(db, { url })
+}
+
+async function openSession(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  cleanups.push(() => client.end())
+  return client
+}
+
+const owner = { organization: 'org_1', identity: 'ident_1', mailbox: 'mbx_1', thread: 'thrd_1' }
+
+/** A mailbox with one thread. */
+async function createMailbox(db: PostgresDatabase): Promise<void> {
+  await db.query({ text: `INSERT INTO organizations (id, name, created_at) VALUES ('${owner.organization}', 'Acme', now())` })
+  await db.query({ text: `INSERT INTO handles (handle, organization_id, created_at) VALUES ('ann', '${owner.organization}', now())` })
+  await db.query({
+    text: `INSERT INTO identities (id, organization_id, agent_handle, created_at, updated_at) VALUES ('${owner.identity}', '${owner.organization}', 'ann', now(), now())`,
+  })
+  await db.query({
+    text: `INSERT INTO addresses (id, organization_id, identity_id, address, created_at)
+      VALUES ('addr_1', '${owner.organization}', '${owner.identity}', 'ann@agents.localhost', now())`,
+  })
+  await db.query({
+    text: `INSERT INTO mailboxes (id, organization_id, identity_id, address, created_at, updated_at)
+      VALUES ('${owner.mailbox}', '${owner.organization}', '${owner.identity}', 'ann@agents.localhost', now(), now())`,
+  })
+  await db.query({
+    text: `INSERT INTO threads (id, organization_id, mailbox_id, subject, snippet, message_count, last_message_at, last_message_id, created_at)
+      VALUES ('${owner.thread}', '${owner.organization}', '${owner.mailbox}', 's', 's', 1, now(), '', now())`,
+  })
+}
+
+let made = 0
+
+/** A received message with its raw bytes, a recipient and a file. Returns the id of the message. */
+async function addMessage(db: Pick<PostgresDatabase, 'query'>, atMs: number): Promise<string> {
+  const suffix = String(++made).padStart(6, '0')
+  const [id, raw, file] = (['message', 'raw', 'attachment'] as const).map((kind) => firstId(kind, atMs).slice(0, -6) + suffix) as [string, string, string]
+  await db.query({
+    text: `WITH r AS (INSERT INTO raw_messages (id, organization_id, size_bytes, sha256, bytes, created_at)
+        VALUES ($2, $4, 3, sha256('raw'), 'raw', now())),
+      m AS (INSERT INTO messages (id, organization_id, mailbox_id, thread_id, direction, status, from_address, subject, snippet, text, html, extracted_text,
+        is_read, size_bytes, attachment_count, raw_id, created_at, updated_at, search)
+        VALUES ($1, $4, $5, $6, 'inbound', 'received', 'a@b.example', 's', 's', 't', '', 't', false, 3, 1, $2, now(), now(), '')),
+      t AS (INSERT INTO message_recipients (organization_id, message_id, position, kind, address) VALUES ($4, $1, 0, 'to', 'a@b.example'))
+      INSERT INTO attachments (id, organization_id, message_id, position, filename, content_type, size_bytes, raw_start, raw_end, encoding, created_at)
+        VALUES ($3, $4, $1, 0, 'f', 'text/plain', 3, 0, 3, 'identity', now())`,
+    values: [id, raw, file, owner.organization, owner.mailbox, owner.thread],
+  })
+  return id
+}
+
+type Found = { name: string; rows: number; from: string; to: string }
+
+/** The partitions of a table with the times of their bounds, oldest first. */
+async function partitionsOf(db: PostgresDatabase, table: string): Promise<Found[]> {
+  const { rows } = await db.query<{ name: string; bound: string }>({
+    text: `SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE i.inhparent = to_regclass($1)`,
+    values: [table],
+  })
+  const found: Found[] = []
+  for (const { name, bound } of rows) {
+    const [, from, to] = /FROM \((MINVALUE|'[a-z]+_.{10}).*TO \('[a-z]+_(.{10})/.exec(bound) as RegExpExecArray
+    const { rows: counted } = await db.query<{ count: number }>({ text: `SELECT count(*) AS count FROM ${name}` })
+    found.push({ name, rows: counted[0]?.count ?? -1, from: (from as string).slice(-10), to: to as string })
+  }
+  return found.sort((a, b) => (a.to < b.to ? -1 : 1))
+}
+
+const timeOf = (ms: number): string => firstId('message', ms).slice(4, 14)
+const rowsOf = async (db: PostgresDatabase, table: string) => (await partitionsOf(db, table)).map(({ rows }) => rows)
+
+describe('the migration of a database in use', () => {
+  test('leaves every row and index where it is, while others read and write', async () => {
+    const db = await open(createEmptyDatabase)
+    await migrate(db, { folder: migrationsFolder, log, through: lastBefore })
+    await createMailbox(db)
+    const written = [await addMessage(db, Date.now() - 400 * dayMs)]
+    const filesOf = async (pattern: string) =>
+      (
+        await db.query<{ file: number }>({
+          text: `SELECT pg_relation_filenode(c.oid) AS file FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
+            WHERE coalesce(i.indrelid, c.oid)::regclass::text ~ $1 AND c.relkind IN ('r', 'i') ORDER BY 1`,
+          values: [pattern],
+        })
+      ).rows
+    const before = await filesOf(`^(${tables.join('|')})$`)
+    expect(before.length).toBeGreaterThan(30)
+
+    let isMigrating = true
+    const write = async () => {
+      while (isMigrating || written.length < 50) written.push(await addMessage(db, Date.now()))
+    }
+    const read = async () => {
+      while (isMigrating) expect((await db.query({ text: 'SELECT id FROM messages ORDER BY id LIMIT 1' })).rows).toEqual([{ id: written[0] }])
+    }
+    const migrated = migrate(db, { folder: migrationsFolder, log }).finally(() => {
+      isMigrating = false
+    })
+    await Promise.all([migrated, write(), read()])
+
+    expect(await filesOf(`^(${tables.join('|')})_first$`)).toEqual(before)
+    for (const table of tables) expect(await rowsOf(db, table)).toEqual([written.length])
+    expect((await db.query({ text: 'SELECT id FROM messages ORDER BY id' })).rows.map(({ id }) => id)).toEqual(written.toSorted())
+  })
+
+  test('waits for a long transaction without a queue of others behind it', async () => {
+    const db = await open(createEmptyDatabase)
+    await migrate(db, { folder: migrationsFolder, log, through: lastBefore })
+    await createMailbox(db)
+    const holder = await openSession(db.url)
+    await holder.query('BEGIN; LOCK TABLE messages IN ROW SHARE MODE')
+    const migrated = migrate(db, { folder: migrationsFolder, log })
+    const isWaiting = `SELECT 1 FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted`
+    const watcher = await openSession(db.url)
+    await waitFor('the migration waits', async () => (await watcher.query(isWaiting)).rowCount === 1)
+    // Behind the waiting lock, until it is given up.
+    await addMessage(db, Date.now())
+    await holder.query('COMMIT')
+    await migrated
+    expect(await rowsOf(db, 'messages')).toEqual([1])
+  })
+})
+
+describe('partitions ahead', () => {
+  test('are the same for every table, and created once by several processes', async () => {
+    const db = await open(createDatabase)
+    const last = (await partitionsOf(db, 'messages')).at(-1) as Found
+    const at = new Date(Date.now() + 70 * dayMs)
+    await Promise.all([createPartitions(db, log).extend(at), createPartitions(db, log).extend(at)])
+    await createPartitions(db, log).extend(at)
+    const [, ...bounds] = (await partitionsOf(db, 'messages')).filter(({ to }) => to >= last.to)
+    expect(bounds.map(({ from }) => from)).toEqual([last.to])
+    for (const table of tables) {
+      const found = (await partitionsOf(db, table)).filter(({ to }) => to > last.to)
+      expect(found.map(({ from, to }) => [from, to])).toEqual(bounds.map(({ from, to }) => [from, to]))
+    }
+    expect(timeOf(at.getTime() + 30 * dayMs) <= (bounds[0] as Found).to).toBe(true)
+  })
+
+  test('have the indexes, references and storage settings of the others', async () => {
+    const db = await open(createDatabase)
+    const last = (await partitionsOf(db, 'messages')).at(-1) as Found
+    await createPartitions(db, log).extend(new Date(Date.now() + 70 * dayMs))
+    const next = (await partitionsOf(db, 'messages')).at(-1) as Found
+    expect(next.name).not.toBe(last.name)
+    const shapeOf = async (name: string) =>
+      (
+        await db.query({
+          text: `SELECT reloptions::text, (SELECT count(*) FROM pg_index WHERE indrelid = c.oid) AS indexes,
+              (SELECT count(*) FROM pg_trigger WHERE tgrelid = c.oid) AS triggers,
+              (SELECT array_agg(pg_get_constraintdef(oid) ORDER BY 1)::text FROM pg_constraint WHERE conrelid = c.oid AND contype IN ('c', 'f')) AS constraints,
+              (SELECT array_agg(attname || attstorage::text || coalesce(attoptions::text, '') ORDER BY attnum)::text FROM pg_attribute
+                WHERE attrelid = c.oid AND attnum > 0) AS columns
+            FROM pg_class c WHERE oid = to_regclass($1)`,
+          values: [name],
+        })
+      ).rows[0]
+    expect(await shapeOf(next.name)).toEqual(await shapeOf(last.name))
+    await createMailbox(db)
+    const id = await addMessage(db, Date.now() + 80 * dayMs)
+    expect((await db.query({ text: 'SELECT tableoid::regclass::text AS name FROM messages WHERE id = $1', values: [id] })).rows).toEqual([
+      { name: next.name },
+    ])
+    await expect(db.query({ text: 'DELETE FROM raw_messages' })).rejects.toMatchObject({ code: '23503' })
+    await db.query({ text: 'DELETE FROM messages' })
+    expect(await Promise.all(['attachments', 'message_recipients'].map((table) => rowsOf(db, table)))).toEqual([
+      [0, 0, 0, 0],
+      [0, 0, 0, 0],
+    ])
+  })
+})
+
+describe('empty partitions', () => {
+  test('of the past are dropped with their disk space, and the others stay', async () => {
+    const db = await open(createDatabase)
+    await createMailbox(db)
+    const partitions = createPartitions(db, log)
+    const old = await addMessage(db, Date.now() - 150 * dayMs)
+    const kept = await addMessage(db, Date.now() - 60 * dayMs)
+    await addMessage(db, Date.now())
+    expect(await rowsOf(db, 'messages')).toEqual([1, 1, 1])
+    expect(await partitions.release(new Date())).toBe(0)
+
+    const drop = async (id: string) => {
+      const { rows } = await db.query<{ raw_id: string }>({ text: 'DELETE FROM messages WHERE id = $1 RETURNING raw_id', values: [id] })
+      await db.query({ text: 'DELETE FROM raw_messages WHERE id = $1', values: [rows[0]?.raw_id] })
+    }
+    await drop(old)
+    const sizeOf = async () =>
+      (await db.query<{ size: number }>({ text: `SELECT pg_relation_size((SELECT min(inhrelid) FROM pg_inherits WHERE inhparent = 'messages'::regclass))::int AS size` })).rows[0]?.size
+    expect(await sizeOf()).toBeGreaterThan(0)
+    expect(await partitions.release(new Date())).toBe(tables.length)
+    expect(await rowsOf(db, 'messages')).toEqual([0, 1, 1])
+    expect(await partitions.release(new Date())).toBe(0)
+
+    await drop(kept)
+    const [first, second, current] = (await partitionsOf(db, 'messages')) as [Found, Found, Found]
+    expect(await partitions.release(new Date())).toBe(2 * tables.length)
+    for (const table of tables) {
+      const left = await partitionsOf(db, table)
+      expect(left.map(({ from, to, rows }) => [from, to, rows])).toEqual([
+        [first.from, second.to, 0],
+        [current.from, current.to, 1],
+      ])
+    }
+    // Older ids still have a place.
+    await addMessage(db, Date.now() - 500 * dayMs)
+    expect(await rowsOf(db, 'messages')).toEqual([1, 1])
+  })
+
+  test('with a row that came meanwhile, or a lock of another transaction, stay', async () => {
+    const db = await open(createDatabase)
+    await createMailbox(db)
+    const id = await addMessage(db, Date.now() - 150 * dayMs)
+    await db.query({ text: 'DELETE FROM messages WHERE id = $1', values: [id] })
+    const holder = await openSession(db.url)
+    await holder.query('BEGIN')
+    const late = await addMessage({ query: (statement) => holder.query(statement as pg.QueryConfig) as never }, Date.now() - 140 * dayMs)
+    expect(await createPartitions(db, log).release(new Date())).toBe(0)
+    await holder.query('COMMIT')
+    expect(await createPartitions(db, log).release(new Date())).toBe(0)
+    expect((await db.query({ text: 'SELECT id FROM messages' })).rows).toEqual([{ id: late }])
+  })
+})
