@@ -5,6 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startDnsServer } from '../packages/mail/tests/harness/dns-server.ts'
+import { createLog } from '../packages/server/src/core/log.ts'
+import { connect } from '../packages/server/src/edges/postgres/connect.ts'
+import { cutsFor } from '../packages/server/src/edges/postgres/partition-plan.ts'
+import { createPartitions } from '../packages/server/src/edges/postgres/partitions.ts'
 import { ask, type CallsignServer, makeDirectory, startCallsign } from './harness/callsign-server.ts'
 import { fillInstallation, firstOfThread, idOf, type Shape } from './harness/large-installation.ts'
 import { readProcessorSeconds } from './harness/process-tree.ts'
@@ -146,10 +150,18 @@ async function measureRetention(server: Server, db: pg.Client, shape: Shape, fig
   })
 }
 
+/** One partition at a time, as autovacuum does. */
 async function measureMaintenance(server: Server, db: pg.Client, figures: Figures): Promise<void> {
+  const partition = async (parent: string, order: string) =>
+    (
+      await db.query<{ name: string }>(
+        `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY pg_relation_size(inhrelid) > 0 DESC, inhrelid ${order} LIMIT 1`,
+        [parent],
+      )
+    ).rows[0]?.name
   for (const [name, text] of [
-    [`vacuum after ${expired} deletions`, 'VACUUM messages'],
-    ['index, built again', 'REINDEX INDEX messages_newest'],
+    [`vacuum of a partition after ${expired} deletions`, `VACUUM ${await partition('messages', 'ASC')}`],
+    ['index of a partition, built again', `REINDEX INDEX ${await partition('messages_newest', 'DESC')}`],
   ] as const) {
     const beganMs = performance.now()
     const beforeMs = processorMsOf(server)
@@ -158,38 +170,76 @@ async function measureMaintenance(server: Server, db: pg.Client, figures: Figure
   }
 }
 
-/** Fills an installation, measures it, and deletes it. */
-async function measureInstallation(size: number, mailboxes: number, settings: Record<string, string>, message: Buffer): Promise<Figures> {
-  const figures: Figures = new Map()
+/** Cuts the tables at the times at which a server that had received these messages would have. */
+async function dividePartitions(dataDir: string, { size, originMs }: Shape): Promise<void> {
+  const log = createLog('warn')
+  const database = connect({ host: join(dataDir, 'postgres'), port: 5432, user: 'callsign', database: 'callsign' }, { poolSize: 1, log })
+  try {
+    await createPartitions(database, log).divide(cutsFor(size, originMs, Date.now()))
+  } finally {
+    await database.close()
+  }
+}
+
+type Settings = Record<string, string>
+type Installation = { path: string; remove: () => void; shape: Shape; key: string }
+
+/** Fills an installation and stops it. */
+async function fill(size: number, mailboxes: number, settings: Settings): Promise<Installation> {
   const directory = makeDirectory()
   const handles = Array.from({ length: mailboxes }, (_, number) => `box_${number}`)
   // `expired` messages are older than `days`, and a few more by the time of the run.
   const apartMs = Math.floor((days * dayMs) / size)
   const shape = { handles, size, originMs: Date.now() - days * dayMs - expired * apartMs, apartMs }
-  let server = (await startCallsign(directory.path, { settings })) as Server
+  const server = (await startCallsign(directory.path, { settings })) as Server
   try {
-    const { key } = server
     await createAgents(server, handles)
     const beganMs = performance.now()
-    const megabytes = await withDatabase(directory.path, async (db) => {
+    await dividePartitions(directory.path, shape)
+    const filled = await withDatabase(directory.path, async (db) => {
       await fillInstallation(db, shape)
-      return (await db.query("SELECT (pg_database_size('callsign') / 1e6)::int AS size")).rows[0].size as number
+      const sizes = `(pg_database_size('callsign') / 1e6)::int AS megabytes, (SELECT count(*) FROM pg_inherits WHERE inhparent = 'messages'::regclass) AS partitions`
+      return (await db.query<{ megabytes: number; partitions: string }>(`SELECT ${sizes}`)).rows[0]
     })
     const seconds = Math.round((performance.now() - beganMs) / 1000)
-    console.log(`${size} messages in ${mailboxes} mailboxes: loaded in ${seconds} s, ${megabytes} MB.`)
+    console.log(
+      `${size} messages in ${mailboxes} mailboxes: loaded in ${seconds} s, ${filled?.megabytes} MB, messages in ${filled?.partitions} partitions.`,
+    )
+    return { ...directory, shape, key: server.key }
+  } finally {
+    await server.stop()
+  }
+}
+
+async function measure({ path, shape, key }: Installation, settings: Settings, message: Buffer): Promise<Figures> {
+  const figures: Figures = new Map()
+  let server: Server = { ...(await startCallsign(path, { settings })), key }
+  try {
     await measureArrival(server, shape, message, figures)
     await measureReads(server, shape, figures)
     await ask(server, key, 'PATCH', '/api/v1/organization', { retention: { messages_days: days } })
     await server.stop()
-    server = { ...(await startCallsign(directory.path, { settings })), key }
-    await withDatabase(directory.path, async (db) => {
+    server = { ...(await startCallsign(path, { settings })), key }
+    await withDatabase(path, async (db) => {
       await measureRetention(server, db, shape, figures)
       await measureMaintenance(server, db, figures)
     })
     return figures
   } finally {
     await server.stop()
-    directory.remove()
+  }
+}
+
+/** Fills an installation of each size, and then measures each, so that the measurements are close in time. */
+async function compare(mailboxesOf: (size: number) => number, settings: Settings, message: Buffer): Promise<Figures[]> {
+  const installations: Installation[] = []
+  const measured: Figures[] = []
+  try {
+    for (const size of sizes) installations.push(await fill(size, mailboxesOf(size), settings))
+    for (const one of installations) measured.push(await measure(one, settings, message))
+    return measured
+  } finally {
+    for (const { remove } of installations) remove()
   }
 }
 
@@ -214,11 +264,11 @@ for (const [name, records] of Object.entries(sender.records)) dns.set(name, reco
 const message = await sender.sign(textLine, 1_000)
 try {
   for (const each of String(values.mailboxes).split(',')) {
-    const measured: Figures[] = []
-    for (const size of sizes) {
-      const mailboxes = each === 'all' ? 1 : Math.ceil(size / Number(each))
-      measured.push(await measureInstallation(size, mailboxes, { CALLSIGN_DNS_SERVERS: dns.address }, message))
-    }
+    const measured = await compare(
+      (size) => (each === 'all' ? 1 : Math.ceil(size / Number(each))),
+      { CALLSIGN_DNS_SERVERS: dns.address },
+      message,
+    )
     printHead(each === 'all' ? 'One mailbox' : `Mailboxes of ${each} messages`, [
       `${sizes.join(' and ')} messages of 50 bytes of text in ${days} days, four per thread, organization key, embedded PostgreSQL with the shipped settings.`,
       `Milliseconds, medians of ${rounds} rounds of ${requests} requests (min–max), then processor milliseconds of Node and PostgreSQL.`,

@@ -118,7 +118,8 @@ async function dropIndexes(db: pg.Client): Promise<string[]> {
     [fullIndexes],
   )
   await db.query(`DROP INDEX ${fullIndexes.join(', ')}`)
-  return rows.map(({ definition }) => definition)
+  // Without ONLY, so that the indexes of the partitions are created too.
+  return rows.map(({ definition }) => definition.replace(' ON ONLY ', ' ON '))
 }
 
 /**

@@ -2,7 +2,8 @@
 -- a table while others go on to read and write it. So older processes serve while a newer one migrates.
 
 -- Adds a check that every id is from before the beginning of the month after next. Its rows then become the first partition without a scan.
-CREATE FUNCTION bound_first_partition(name text, prefix text, key text) RETURNS void LANGUAGE plpgsql AS $$
+-- OR REPLACE, because a restore into a database whose tables were dropped finds the functions.
+CREATE OR REPLACE FUNCTION bound_first_partition(name text, prefix text, key text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   at bigint := extract(epoch FROM date_trunc('month', now() AT TIME ZONE 'UTC') + interval '2 months') * 1000;
   digits text := '';
@@ -16,7 +17,7 @@ END
 $$;
 
 -- Makes the table the first partition of a new table with its name, columns, indexes and references. The rows stay where they are.
-CREATE FUNCTION partition_table(name text, key text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION partition_table(name text, key text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   first text := name || '_first';
   bound text;

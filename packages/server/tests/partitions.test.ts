@@ -62,7 +62,11 @@ let made = 0
 /** A received message with its raw bytes, a recipient and a file. Returns the id of the message. */
 async function addMessage(db: Pick<PostgresDatabase, 'query'>, atMs: number): Promise<string> {
   const suffix = String(++made).padStart(6, '0')
-  const [id, raw, file] = (['message', 'raw', 'attachment'] as const).map((kind) => firstId(kind, atMs).slice(0, -6) + suffix) as [string, string, string]
+  const [id, raw, file] = (['message', 'raw', 'attachment'] as const).map((kind) => firstId(kind, atMs).slice(0, -6) + suffix) as [
+    string,
+    string,
+    string,
+  ]
   await db.query({
     text: `WITH r AS (INSERT INTO raw_messages (id, organization_id, size_bytes, sha256, bytes, created_at)
         VALUES ($2, $4, 3, sha256('raw'), 'raw', now())),
@@ -120,7 +124,8 @@ describe('the migration of a database in use', () => {
       while (isMigrating || written.length < 50) written.push(await addMessage(db, Date.now()))
     }
     const read = async () => {
-      while (isMigrating) expect((await db.query({ text: 'SELECT id FROM messages ORDER BY id LIMIT 1' })).rows).toEqual([{ id: written[0] }])
+      while (isMigrating)
+        expect((await db.query({ text: 'SELECT id FROM messages ORDER BY id LIMIT 1' })).rows).toEqual([{ id: written[0] }])
     }
     const migrated = migrate(db, { folder: migrationsFolder, log }).finally(() => {
       isMigrating = false
@@ -216,7 +221,11 @@ describe('empty partitions', () => {
     }
     await drop(old)
     const sizeOf = async () =>
-      (await db.query<{ size: number }>({ text: `SELECT pg_relation_size((SELECT min(inhrelid) FROM pg_inherits WHERE inhparent = 'messages'::regclass))::int AS size` })).rows[0]?.size
+      (
+        await db.query<{ size: number }>({
+          text: `SELECT pg_relation_size((SELECT min(inhrelid) FROM pg_inherits WHERE inhparent = 'messages'::regclass))::int AS size`,
+        })
+      ).rows[0]?.size
     expect(await sizeOf()).toBeGreaterThan(0)
     expect(await partitions.release(new Date())).toBe(tables.length)
     expect(await rowsOf(db, 'messages')).toEqual([0, 1, 1])

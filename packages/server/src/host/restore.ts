@@ -6,13 +6,17 @@ import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress } from 'node:zlib'
+import { isId, timeOfId } from '@callsign/contract/ids'
 import type { Config } from '../config/settings.ts'
 import { BlobMissing, type Blobs } from '../core/blobs.ts'
+import { nowMs } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import { importKeyring, removeKeyring } from '../edges/keyring/keyring.ts'
 import { BlobLedger } from '../edges/postgres/blob-ledger.ts'
 import { type Copier, type Filling, openCopier, type Table } from '../edges/postgres/copier.ts'
 import { findPending, makesTable, migrate, readApplied } from '../edges/postgres/migrate.ts'
+import { cutsFor } from '../edges/postgres/partition-plan.ts'
+import { createPartitions } from '../edges/postgres/partitions.ts'
 import { createBlobs } from '../wiring/parts.ts'
 import { DamagedArchive, type Entry, unpackArchive } from './archive.ts'
 import { open } from './backup-cipher.ts'
@@ -36,7 +40,7 @@ export async function restoreBackup(config: Config, log: Log, path: string, stdi
   }
 }
 
-type Contents = { plan: Plan; end: End; keyring: string | null }
+type Contents = { plan: Plan; end: End; keyring: string | null; oldestMessageAt: number | null }
 
 async function restoreFile(config: Config, log: Log, path: string): Promise<End> {
   const contents = await check(config, path)
@@ -44,7 +48,7 @@ async function restoreFile(config: Config, log: Log, path: string): Promise<End>
   try {
     const copier = await openCopier(stored.target)
     try {
-      await prepareTables(stored, copier, contents.plan, log)
+      await prepareTables(stored, copier, contents, log)
       await takeOver(config, copier, path, contents)
     } finally {
       await copier.close()
@@ -77,6 +81,7 @@ async function check(config: Config, path: string): Promise<Contents> {
   let keyring: string | null = null
   let plan: Plan | null = null
   let end: End | null = null
+  let oldestMessageAt: number | null = null
   let isFirst = true
   for await (const entry of readArchive(config, path)) {
     if (isFirst) readHead(entry)
@@ -87,22 +92,34 @@ async function check(config: Config, path: string): Promise<Contents> {
       // Before the checksum, so that the error for a newer backup is about its version.
       findPending(migrationsFolder, plan.migrations, 'backup')
     }
+    if (entry.name.startsWith(`${tablePrefix}messages/`)) oldestMessageAt ??= timeOfFirst(entry.bytes)
     if (entry.name === entryNames.end) end = readEnd(entry)
   }
   if (!plan || !end) throw new DamagedArchive('the backup is damaged: a part is missing')
-  return { plan, end, keyring }
+  return { plan, end, keyring, oldestMessageAt }
 }
+
+/** The migration after which tables have partitions. */
+const partitionsVersion = 36
 
 const versionOf = (applied: { version: number }[]): number => applied.at(-1)?.version ?? 0
 
 /** Creates empty tables of the backup's version. Throws a sentence when the installation is not empty. */
-async function prepareTables(stored: StoredDatabase, copier: Copier, plan: Plan, log: Log): Promise<void> {
+async function prepareTables(stored: StoredDatabase, copier: Copier, { plan, end, oldestMessageAt }: Contents, log: Log): Promise<void> {
   const applied = await readApplied(copier)
   findPending(migrationsFolder, applied, 'database')
   await requireUnused(copier, await copier.findTables())
   const wanted = versionOf(plan.migrations)
   if (versionOf(applied) > wanted) await dropTables(copier)
   await migrate(stored.db, { folder: migrationsFolder, log, through: wanted })
+  if (wanted >= partitionsVersion && oldestMessageAt !== null)
+    await createPartitions(stored.db, log).divide(cutsFor(end.rows.messages ?? 0, oldestMessageAt, nowMs()))
+}
+
+/** The first message in the rows of a table. Old partitions come first, so it is one of the oldest. */
+function timeOfFirst(rows: Buffer): number | null {
+  const id = rows.subarray(0, 64).toString('latin1').split('\t', 1)[0] as string
+  return isId('message', id) ? timeOfId(id) : null
 }
 
 async function requireUnused(copier: Copier, tables: Table[]): Promise<void> {

@@ -1,6 +1,7 @@
 // Keeps the partitions of the large tables: creates those ahead, and drops those that retention has emptied. Partitions are ranges of ids, and so of time.
-import { firstId, type IdKind, timeOfId } from '@callsign/contract/ids'
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { firstId, type IdKind, timeOfId } from '@callsign/contract/ids'
 import pg from 'pg'
 import type { Log } from '../../core/log.ts'
 import type { Database, Sql, Tx } from '../../core/sql.ts'

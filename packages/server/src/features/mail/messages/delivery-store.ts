@@ -86,7 +86,7 @@ export async function updateDeliveries(sql: Sql, deliveries: DeliveryChange[], a
       recipient AS (UPDATE message_recipients r SET status = c.status, attempts = c.attempts, last_answer = c.last_answer,
         diagnostic_code = c.diagnostic_code, last_attempt_at = c.last_attempt_at, next_attempt_at = c.next_attempt_at,
         log = CASE WHEN c.entry IS NULL THEN r.log WHEN jsonb_array_length(r.log) >= ${logMax} THEN (r.log - 0) || c.entry ELSE r.log || c.entry END
-        FROM change c WHERE r.message_id = c.message_id AND r.position = c.position)
+        FROM change c WHERE r.message_id = c.message_id AND r.position = c.position AND r.message_id = ANY($10))
       UPDATE messages m SET status = ($11::text[])[array_position($10::text[], m.id)], updated_at = $12 WHERE m.id = ANY($10)`,
     values: [
       changes.map((change) => change.messageId),

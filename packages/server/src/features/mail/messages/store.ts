@@ -201,7 +201,7 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
         labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($6::text[], m.labels) || $7::text[]) label WHERE label <> ALL($8::text[]) ORDER BY label),
         tags = CASE WHEN $10::text[] IS NULL THEN m.tags WHEN $10 = '{}' THEN NULL ELSE $10 END,
         metadata = CASE WHEN $11::jsonb IS NULL THEN m.metadata ELSE nullif(jsonb_strip_nulls(coalesce(m.metadata, '{}') || $11), '{}') END,
-        updated_at = $9 FROM old JOIN mailboxes b ON b.id = old.mailbox_id WHERE m.id = old.id
+        updated_at = $9 FROM old JOIN mailboxes b ON b.id = old.mailbox_id WHERE m.id = old.id AND m.id = ANY($1)
         RETURNING m.id, m.thread_id, m.mailbox_id, m.direction, m.is_read, m.is_starred, m.labels, m.tags, m.metadata, b.identity_id,
           old.is_read AS was_read, old.is_starred AS was_starred, old.labels AS old_labels`,
     values: [

@@ -138,7 +138,7 @@ export async function deleteFiles(tx: Tx, ids: string[], at: Date): Promise<Rele
     name: 'release-files',
     text: `WITH old AS (SELECT id, raw_id FROM messages WHERE id = ANY($1))
       UPDATE messages m SET raw_id = NULL, kept_bytes = ${bytesKept}
-      FROM old WHERE m.id = old.id RETURNING old.raw_id, m.size_bytes - m.kept_bytes AS released`,
+      FROM old WHERE m.id = old.id AND m.id = ANY($1) RETURNING old.raw_id, m.size_bytes - m.kept_bytes AS released`,
     values: [ids],
   })
   return {
