@@ -118,7 +118,9 @@ async function allRows(url: string): Promise<Record<string, unknown[]>> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    const tables = await client.query("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+    const tables = await client.query(
+      "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace",
+    )
     const rows: Record<string, unknown[]> = {}
     for (const { relname } of tables.rows) {
       if (['schema_migrations', 'backup_state'].includes(relname)) continue

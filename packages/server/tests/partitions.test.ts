@@ -3,6 +3,7 @@ import { firstId } from '@callsign/contract/ids'
 import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
+import { inOrder, oneOf } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { migrate } from '../src/edges/postgres/migrate.ts'
 import { createPartitions } from '../src/edges/postgres/partitions.ts'
@@ -202,6 +203,27 @@ describe('partitions ahead', () => {
       [0, 0, 0, 0],
     ])
   })
+})
+
+test('reads and changes by id leave out the other partitions', async () => {
+  const db = await open(createDatabase)
+  await createMailbox(db)
+  const ids = [await addMessage(db, Date.now() - 150 * dayMs), await addMessage(db, Date.now())]
+  const session = await openSession(db.url)
+  await session.query('SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off')
+  await session.query(`PREPARE found (text[]) AS SELECT id FROM messages WHERE ${oneOf('id', '$1')}`)
+  await session.query(`PREPARE changed (text[]) AS UPDATE messages SET is_read = true WHERE ${oneOf('id', '$1')} RETURNING id`)
+  const run = async (name: string, given: string[]) => {
+    const list = `(ARRAY[${inOrder(given).map((id) => `'${id}'`)}]::text[])`
+    const { rows: plan } = await session.query(`EXPLAIN EXECUTE ${name} ${list}`)
+    const removed = Number(/Subplans Removed: (\d)/.exec(plan.map((row) => row['QUERY PLAN']).join('\n'))?.[1] ?? 0)
+    return { removed, found: (await session.query(`EXECUTE ${name} ${list}`)).rows.map(({ id }) => id).sort() }
+  }
+  for (const name of ['found', 'changed']) {
+    for (const id of ids) expect(await run(name, [id])).toEqual({ removed: 2, found: [id] })
+    expect(await run(name, [...ids.toReversed(), 'msg_', 'ZZZ', 'ä'])).toEqual({ removed: 0, found: ids })
+    expect((await run(name, [])).found).toEqual([])
+  }
 })
 
 describe('empty partitions', () => {

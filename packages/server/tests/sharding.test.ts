@@ -61,7 +61,6 @@ const globalNames: Record<string, string> = {
   oauth_codes_pkey: 'hash of a random token',
   oauth_tokens_pkey: 'hash of a random token',
   phone_numbers_one_a_number: 'a number belongs to one organization',
-  raw_messages_blob_key_key: 'made by the server',
   send_counts_pkey: 'the subject is an id of the organization or its agent',
   simulated_numbers_order_key_key: 'a simulated provider',
   simulated_numbers_pkey: 'a simulated provider',

@@ -1,6 +1,6 @@
 // Errors of the database, by their SQLSTATE.
 import { expect, test } from 'vitest'
-import { DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation, TryAgain } from './sql.ts'
+import { DatabaseUnavailable, inOrder, isForeignKeyViolation, isUniqueViolation, oneOf, TryAgain } from './sql.ts'
 
 const failure = (more: object) => Object.assign(new Error('x'), more)
 
@@ -27,4 +27,10 @@ test('an unreachable database keeps its cause, and a lost commit is known', () =
   })
   expect(new DatabaseUnavailable('away', cause, true)).toMatchObject({ message: 'away', isOutcomeUnknown: true })
   expect(new TryAgain()).toMatchObject({ name: 'TryAgain', code: '40001' })
+})
+
+test('ids in order are bounds of their list, without texts that cannot be ids', () => {
+  const [first, second] = ['msg_01mb78qn000000000000000000', 'msg_01mb78qn000000000000000001'] as const
+  expect(inOrder(new Set([second, 'ä', 'msg_1', first, 'MSG_01MB78QN000000000000000000']))).toEqual([first, second])
+  expect(oneOf('m.id', '$2')).toBe('m.id = ANY($2::text[]) AND m.id >= ($2::text[])[1] AND m.id <= ($2::text[])[cardinality($2::text[])]')
 })

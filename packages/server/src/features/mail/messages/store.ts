@@ -2,7 +2,7 @@
 import type { View } from '@callsign/contract/message-views'
 import type { MetadataChange } from '@callsign/contract/metadata'
 import { before, type PageRequest } from '../../../core/page.ts'
-import type { Sql, Tx } from '../../../core/sql.ts'
+import { inOrder, oneOf, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import { currentThread } from './thread-store.ts'
 import type { MessageHead } from './wait.ts'
@@ -30,8 +30,8 @@ const bodyColumns = /\bm\.(text|html|extracted_text|extracted_characters|headers
 export async function findListed(sql: Sql, ids: string[], view: View): Promise<(MessageRow & ListedMessage)[]> {
   const { rows } = await sql.query<StoredMessage<MessageRow & ListedMessage>>({
     name: `find-listed-${view}`,
-    text: `SELECT ${version}, ${view === 'full' ? columns : columns.replace(bodyColumns, '')} FROM messages m WHERE m.id = ANY($1)`,
-    values: [ids],
+    text: `SELECT ${version}, ${view === 'full' ? columns : columns.replace(bodyColumns, '')} FROM messages m WHERE ${oneOf('m.id', '$1')}`,
+    values: [inOrder(ids)],
   })
   return view === 'full' ? toRows(rows) : (rows as unknown as (MessageRow & ListedMessage)[])
 }
@@ -56,8 +56,8 @@ export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string,
   const { rows } = await sql.query<StoredMessage<LocatedMessage>>({
     name: 'find-messages',
     text: `SELECT ${columns}, i.agent_handle, b.address FROM messages m
-      JOIN mailboxes b ON b.id = m.mailbox_id JOIN identities i ON i.id = b.identity_id WHERE m.id = ANY($1)`,
-    values: [ids],
+      JOIN mailboxes b ON b.id = m.mailbox_id JOIN identities i ON i.id = b.identity_id WHERE ${oneOf('m.id', '$1')}`,
+    values: [inOrder(ids)],
   })
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
@@ -71,8 +71,8 @@ export async function findBodySizes(
   const { rows } = await sql.query<{ id: string; size: number; is_quarantined: boolean }>({
     name: 'find-body-sizes',
     text: `SELECT id, octet_length(text) + octet_length(html) AS size, is_quarantined FROM messages
-      WHERE id = ANY($1) AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3))`,
-    values: [ids, scope.organizationId, scope.mailboxIds],
+      WHERE ${oneOf('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3))`,
+    values: [inOrder(ids), scope.organizationId, scope.mailboxIds],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -82,8 +82,8 @@ export async function findHeads(sql: Sql, ids: string[]): Promise<Map<string, Me
   const { rows } = await sql.query<MessageHead>({
     name: 'find-heads',
     text: `SELECT id, mailbox_id, thread_id, from_address, from_name, to_addresses, cc_addresses, subject, codes, created_at, released_at
-      FROM messages WHERE id = ANY($1) AND status <> 'quarantined'`,
-    values: [ids],
+      FROM messages WHERE ${oneOf('id', '$1')} AND status <> 'quarantined'`,
+    values: [inOrder(ids)],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -93,8 +93,8 @@ export async function findCutMessages(sql: Sql, ids: string[], charactersMax: nu
   const cut = columns.replace(/\bm\.(text|html|extracted_text)\b/g, 'left(m.$1, $2) AS $1')
   const { rows } = await sql.query<StoredMessage>({
     name: 'find-cut-messages',
-    text: `SELECT ${cut} FROM messages m WHERE m.id = ANY($1)`,
-    values: [ids, charactersMax],
+    text: `SELECT ${cut} FROM messages m WHERE ${oneOf('m.id', '$1')}`,
+    values: [inOrder(ids), charactersMax],
   })
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
@@ -187,13 +187,13 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
     await tx.query({
       name: 'lock-threads-of-messages',
       // Threads before messages, in the order of their ids, like every other change of both.
-      text: `SELECT 1 FROM threads WHERE id IN (SELECT thread_id FROM messages WHERE id = ANY($1) AND organization_id = $2) ORDER BY id FOR UPDATE`,
-      values: [ids, scope.organizationId],
+      text: `SELECT 1 FROM threads WHERE id IN (SELECT thread_id FROM messages WHERE ${oneOf('id', '$1')} AND organization_id = $2) ORDER BY id FOR UPDATE`,
+      values: [inOrder(ids), scope.organizationId],
     })
   const { rows } = await tx.query<ChangedMessage>({
     name: 'update-flags',
     text: `WITH old AS MATERIALIZED (SELECT id, thread_id, mailbox_id, is_read, is_starred, labels, is_hidden FROM messages
-        WHERE id = ANY($1) AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY id FOR UPDATE),
+        WHERE ${oneOf('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY id FOR UPDATE),
       unread AS (SELECT thread_id, count(*) AS count FROM old WHERE NOT is_hidden AND is_read <> $4::boolean GROUP BY thread_id),
       counted AS (UPDATE threads t SET unread_count = t.unread_count + CASE WHEN $4 THEN -unread.count ELSE unread.count END
         FROM unread WHERE t.id = unread.thread_id)
@@ -201,11 +201,11 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
         labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($6::text[], m.labels) || $7::text[]) label WHERE label <> ALL($8::text[]) ORDER BY label),
         tags = CASE WHEN $10::text[] IS NULL THEN m.tags WHEN $10 = '{}' THEN NULL ELSE $10 END,
         metadata = CASE WHEN $11::jsonb IS NULL THEN m.metadata ELSE nullif(jsonb_strip_nulls(coalesce(m.metadata, '{}') || $11), '{}') END,
-        updated_at = $9 FROM old JOIN mailboxes b ON b.id = old.mailbox_id WHERE m.id = old.id AND m.id = ANY($1)
+        updated_at = $9 FROM old JOIN mailboxes b ON b.id = old.mailbox_id WHERE m.id = old.id AND ${oneOf('m.id', '$1')}
         RETURNING m.id, m.thread_id, m.mailbox_id, m.direction, m.is_read, m.is_starred, m.labels, m.tags, m.metadata, b.identity_id,
           old.is_read AS was_read, old.is_starred AS was_starred, old.labels AS old_labels`,
     values: [
-      ids,
+      inOrder(ids),
       scope.organizationId,
       scope.mailboxIds,
       change.isRead,

@@ -1,6 +1,6 @@
 // The SQL of retention: the mailboxes and organizations that have one, the old messages of a mailbox, and the deletion of their files.
 import { firstId } from '@callsign/contract/ids'
-import type { Sql, Tx } from '../../../core/sql.ts'
+import { inOrder, oneOf, type Sql, type Tx } from '../../../core/sql.ts'
 
 /** A mailbox with the days in force. Null keeps the data. */
 export type RetainedMailbox = {
@@ -136,10 +136,10 @@ export async function deleteFiles(tx: Tx, ids: string[], at: Date): Promise<Rele
   })
   const { rows } = await tx.query<{ raw_id: string | null; released: number }>({
     name: 'release-files',
-    text: `WITH old AS (SELECT id, raw_id FROM messages WHERE id = ANY($1))
+    text: `WITH old AS (SELECT id, raw_id FROM messages WHERE ${oneOf('id', '$1')})
       UPDATE messages m SET raw_id = NULL, kept_bytes = ${bytesKept}
-      FROM old WHERE m.id = old.id AND m.id = ANY($1) RETURNING old.raw_id, m.size_bytes - m.kept_bytes AS released`,
-    values: [ids],
+      FROM old WHERE m.id = old.id AND ${oneOf('m.id', '$1')} RETURNING old.raw_id, m.size_bytes - m.kept_bytes AS released`,
+    values: [inOrder(ids)],
   })
   return {
     bytes: rows.reduce((sum, row) => sum + row.released, 0),
