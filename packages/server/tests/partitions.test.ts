@@ -183,7 +183,7 @@ describe('partitions ahead', () => {
         await db.query({
           text: `SELECT reloptions::text, (SELECT count(*) FROM pg_index WHERE indrelid = c.oid) AS indexes,
               (SELECT count(*) FROM pg_trigger WHERE tgrelid = c.oid) AS triggers,
-              (SELECT array_agg(pg_get_constraintdef(oid) ORDER BY 1)::text FROM pg_constraint WHERE conrelid = c.oid AND contype IN ('c', 'f')) AS constraints,
+              (SELECT array_agg(pg_get_constraintdef(oid) ORDER BY pg_get_constraintdef(oid))::text FROM pg_constraint WHERE conrelid = c.oid AND contype IN ('c', 'f')) AS constraints,
               (SELECT array_agg(attname || attstorage::text || coalesce(attoptions::text, '') ORDER BY attnum)::text FROM pg_attribute
                 WHERE attrelid = c.oid AND attnum > 0) AS columns
             FROM pg_class c WHERE oid = to_regclass($1)`,
