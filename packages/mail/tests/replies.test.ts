@@ -85,6 +85,12 @@ describe('device signatures', () => {
     'Sent from my Galaxy S26 Ultra, powered by Example Mobile',
     'Von meinem iPhone gesendet',
     'Get Outlook for iOS<https://aka.ms/x>',
+    'Verzonden vanuit Outlook voor iOS',
+    'Enviado do iPhone',
+    'Gesendet mit iPhone',
+    'Az iPhone-omról küldve',
+    'Trimis de pe iPhone-ul meu',
+    '\u202bأُرسلت من الـ iPhone\u202c',
   ])('%s', (signature) => expect(extractReplyText(`Fine with me.\n\n${signature}`)).toBe('Fine with me.'))
 
   test('a signature alone is better than nothing', () => {

@@ -34,6 +34,7 @@ describe('hidden text', () => {
     [`<i hidden>${'<b>'.repeat(39)}secret</i>ab`, 'ab'],
     [`${'<b>'.repeat(399)}<i hidden>secret</i>ab`, 'ab'],
     [`${'<b>'.repeat(398)}<i hidden><b><i></i>secret</b></i>ab`, 'ab'],
+    ['<style>.x{background:#000}</style>a<i style="background:#fefefe;color:#fff">secret</i>b', 'ab'],
     ['<div style="background:#000"><i style="background:transparent;color:#000">secret</i><b style="color:#fff">ab</b></div>', 'ab'],
   ])('%s', (html, text) => {
     expect(visible(html).replace(' ', text.includes(' ') ? ' ' : '')).toBe(text)
@@ -65,6 +66,10 @@ describe('hidden text', () => {
     '<style>.x{display:none}</style><p class="xx">shown</p>',
     `${'<b>'.repeat(400)}<i hidden>shown</i>`,
     '<i alt="x">shown</i>',
+    '<i id="y">shown</i>',
+    '<style>@media screen{.x{display:block}}</style><p class="x y" style="display:none">shown</p>',
+    '<div style="background:#000"><a href="x">shown</a></div>',
+    '<a href="x" style="background:#000">shown</a>',
   ])('%s is visible', (html) => expect(visible(html)).toBe('shown'))
 
   test('its place before the visible text is noted', () => {

@@ -96,7 +96,7 @@ class Scanner {
       let open = html.indexOf('<', at)
       while (open >= 0 && !isMarkup(html.charCodeAt(open + 1))) open = html.indexOf('<', open + 1)
       if (open < 0) open = html.length
-      if (open > at) this.#text(html.slice(at, open))
+      this.#text(html.slice(at, open))
       at = open < html.length ? this.#markup(open) : open
     }
     this.#endRun()

@@ -26,12 +26,12 @@ const VOID = new Set('area base br col embed hr img input link meta param source
  * because agents must not read text that people cannot see. Linear in the input.
  */
 export function htmlToText(html: string): string {
-  return new TextWriter(html.length > HTML_CHARACTERS_MAX ? cutText(html, HTML_CHARACTERS_MAX) : html).write()
+  return new TextWriter(cutText(html, HTML_CHARACTERS_MAX)).write()
 }
 
 /** The same as Markdown: headings have `#`, and rows of cells are tables. */
 export function htmlToMarkdown(html: string): string {
-  return new TextWriter(html.length > HTML_CHARACTERS_MAX ? cutText(html, HTML_CHARACTERS_MAX) : html, true).write()
+  return new TextWriter(cutText(html, HTML_CHARACTERS_MAX), true).write()
 }
 
 /** Plain text as HTML: escaped, line ends as `<br>`. */
@@ -73,7 +73,7 @@ class TextWriter {
       let open = html.indexOf('<', at)
       while (open >= 0 && !isMarkup(html.charCodeAt(open + 1))) open = html.indexOf('<', open + 1)
       if (open < 0) open = html.length
-      if (open > at) this.#text(html.slice(at, open))
+      this.#text(html.slice(at, open))
       at = open < html.length ? this.#readMarkup(open) : open
     }
     this.#closeLine()
@@ -219,7 +219,7 @@ class TextWriter {
   #append(text: string): void {
     this.#flushBreaks()
     if (this.#pieces.length === 0) {
-      const indent = this.#lists.length > 1 ? '  '.repeat(Math.min(10, this.#lists.length - 1)) : ''
+      const indent = '  '.repeat(Math.min(10, Math.max(0, this.#lists.length - 1)))
       const emptyCells = this.#isMarkdown ? '\t'.repeat(Math.max(0, this.#openCells - 1)) : ''
       this.#pieces.push(`${'> '.repeat(this.#quoteDepth)}${indent}${this.#heading}${emptyCells}`)
       this.#heading = ''
@@ -260,9 +260,7 @@ class TextWriter {
   }
 }
 
-function isEmptyLine(line: string): boolean {
-  return line === '' || /^[> ]*$/.test(line)
-}
+const isEmptyLine = (line: string): boolean => /^[> ]*$/.test(line)
 
 // At most two consecutive empty lines, and none at the ends.
 function trimEmptyLines(lines: readonly string[]): string {

@@ -70,6 +70,7 @@ describe('addresses that exist', () => {
       ['5.4.4', 'Host or domain name not found. Name service error for name=example.com type=MX: Host not found, try again'],
       ['5.4.7', 'delivery time expired: connection refused'],
       ['4.4.7', 'retry timeout exceeded'],
+      [null, "DNS Error: 12345 DNS type 'mx' lookup of slow.example responded with code SERVFAIL"],
       ['5.1.1', '554 5.1.1 mail loop detected'],
       ['5.1.1', '554 5.1.1 Server too busy'],
       ['5.1.1', '554 5.1.1 excessive recursion'],
@@ -123,6 +124,8 @@ describe('addresses that are gone', () => {
       [null, '550 Invalid final delivery userid'],
       [null, '550 unrecognized recipient'],
       [null, '550 We do not handle mail for example.com'],
+      [null, 'DNS Error: Domain name not found'],
+      [null, "DNS Error: 12345 DNS type 'mx' lookup of gone.example responded with code NXDOMAIN Domain name not found: gone.example"],
     ],
     Microsoft: [
       ['5.4.1', '550 5.4.1 Recipient address rejected: Access denied. AS(201806281) [AM6EUR05FT036.eop-eur05.prod.protection.outlook.com]'],

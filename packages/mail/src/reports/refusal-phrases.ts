@@ -64,7 +64,7 @@ const refusedByRecipient = anyOf(
 
 /** Failures of a system or of the path to it. */
 const brokenPath = anyOf(
-  '\\bloop(?:s|ed|ing)?\\b|\\bmailloop|\\btoo many hops\\b|\\bhops? count\\b|\\bmaximum hop|\\bmisconfigur|\\b(?:internal|system|local|server|configuration|database|i/o|protocol|dns|lookup|software) (?:\\w+ )?(?:error|failure|problem)\\b',
+  '\\bloop(?:s|ed|ing)?\\b|\\bmailloop|\\btoo many hops\\b|\\bhops? count\\b|\\bmaximum hop|\\bmisconfigur|(?!dns error:.{0,120} domain name not found)\\b(?:internal|system|local|server|configuration|database|i/o|protocol|dns|lookup|software) (?:\\w+ )?(?:error|failure|problem)\\b',
   '\\bunreachable\\b|\\brecursi\\w+|\\bforwarded more than\\b|\\bbusy\\b|\\bload is\\b|\\bconn?ection refused\\b|\\b(?:name|dns|ip|host) ?(?:name )?lookup\\b|\\byour host ?name\\b|\\bnot reachable\\b|\\bconnection\\b.{0,20}\\b(?:refused|timed|reset|lost|dropped|closed|failed)\\b|\\blost connection\\b|\\btimed? ?out\\b|\\bno route\\b|\\bcould not connect\\b|\\bunable to (?:connect|establish)\\b|\\bno answer\\b|\\bnot responding\\b|\\bdid not respond\\b',
   '\\b(?:message|delivery|queue\\w*|retry|delivery time)\\b.{0,20}\\b(?:expired|exceeded)\\b|\\bin (?:the )?queue (?:for )?too long\\b|\\bmaximum (?:delivery|retry|queue)\\b|\\bhost not found,? try again\\b|\\bservice (?:currently |temporarily )?(?:unavailable|not available)\\b|\\bout of memory\\b',
 )

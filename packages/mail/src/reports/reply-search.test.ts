@@ -103,6 +103,17 @@ describe('firstSentence', () => {
     )
     expect(firstSentence('Hi there\n\nIt failed for the following addresses:\n')).toBe('It failed for the following addresses:')
     expect(firstSentence('Hi there\n\nFailed now\n')).toBe('Hi there')
+    for (const advice of [
+      'YOU DO NOT NEED TO RESEND YOUR MESSAGE.',
+      'No action is required on your part.',
+      'This is a warning message only.',
+    ])
+      expect([advice, firstSentence(`${advice}\n\nMessage will be retried for 2 days\n`)]).toEqual([
+        advice,
+        'Message will be retried for 2 days',
+      ])
+    expect(firstSentence('A message that you sent could not be delivered.\n\nall is lost')).toBe('all is lost')
+    expect(firstSentence('A message that you sent has not yet been delivered to ada.\n\nall is lost')).toMatch(/delivered to ada/)
     expect(firstSentence('Three short words\n')).toBe('Three short words')
     expect(firstSentence('Oh dear\n\nall is lost\n\nmore words of text')).toBe('all is lost')
     expect(firstSentence('')).toBe('')
@@ -145,6 +156,14 @@ describe('ownText', () => {
       '元のメール',
     ])
       expect([line, ownText(`It failed.\n${line}\nquoted`)]).toEqual([line, 'It failed.'])
+  })
+  test('fields of the message that precede the reason are left out, up to the next empty line', () => {
+    const listed =
+      'This report relates to a message you sent with the following header fields:\n\n  Message-id: <1@x>\n  Date: now\n  From: a@x\n'
+    const reason = '\nIt cannot be delivered:\n\n  Recipient address: ada@gone.example\n  Reason: recipient reached disk quota\n'
+    expect(ownText(listed + reason)).toBe(`${listed.slice(0, listed.indexOf('\n') + 1)}${reason}`)
+    expect(ownText(`${listed}${reason}\n${header}`)).not.toContain('quoted')
+    expect(prose(ownText(listed + reason))).toBe('recipient reached disk quota')
   })
   test('is limited', () => expect(ownText('x'.repeat(reportTextMax + 10)).length).toBe(reportTextMax))
 })

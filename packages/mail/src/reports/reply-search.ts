@@ -38,7 +38,7 @@ function tidy(text: string): string {
 const label =
   /^[\s*>-]*(?:the )?(?:technical details|reason|error|cause|diagnostic|problem|because|details?|explanation|failure|response|err(?:or)?msg|details|motivo|razon|causa|raison|cause|grund|fehler|ursache|erreur|errore|причина|ошибка|原因|理由|エラー)(?!\p{L})[^:：=\n]{0,60}[:：=]\s*/imu
 const greeting =
-  /^(?:hi\b|hello|dear|sorry to have to inform|i'm (?:sorry|afraid)|this is a (?:mime|multi)|portions of this|this is (?:the|an?) (?:mail|qmail|postfix|automat|e-?mail|system|message)|this (?:message|mail|e-?mail) (?:was|is) (?:created|generated|automat)|this (?:report|delivery status)|for (?:further|more) (?:assistance|information)|if you do so|do not reply|please do not reply|the mail system|a message that you (?:sent|have sent)|the original message was received|your message$)/i
+  /^(?:hi\b|hello|dear|sorry to have to inform|i'm (?:sorry|afraid)|this is a (?:mime|multi)|portions of this|this is (?:the|an?) (?:mail|qmail|postfix|automat|e-?mail|system|message)|this (?:message|mail|e-?mail) (?:was|is) (?:created|generated|automat)|this (?:report|delivery status)|for (?:further|more) (?:assistance|information)|if you do so|do not reply|please do not reply|the mail system|no action is required|(?:(?:you|please) )?do not (?:need to )?re-?send|this is (?:only |just )?a warning|a message that you (?:have )?sent(?! has not yet)|the original message was received|your message$)/i
 
 /** Text without the address in front and without decoration. */
 const bare = (text: string): string => text.replace(/\s+/g, ' ').replace(/^[\s*>#=|_~-]+|[\s*>#=|_~-]+$/g, '')

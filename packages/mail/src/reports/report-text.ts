@@ -13,12 +13,15 @@ const wireField =
 const separator =
   /^[\s>*|#=_~-]*(?:this is a copy of (?:the|your) (?:message|headers|original)|below this line is (?:a copy|the)|(?:attachment|following|here|enclosed|attached) is a copy of|(?:a )?copy of (?:the|your) (?:message|original|mail)|(?:the )?(?:original|returned|undelivered|unsent|rejected|bounced|old|forwarded) (?:e-?mail |mail )?(?:message|mail|text|e-?mail)(?:'s)?(?: \w+){0,3}[\s:.*|#=_~-]*$|(?:message|mail) (?:headers?|text|body|contents?|source)(?: (?:and|or) \w+)?(?: follows?)?[\s:.*|#=_~-]*$|start of (?:the )?returned|message header for|(?:your )?(?:original )?message (?:reads|follows|text follows|header follows)|the (?:first|following) \d+ (?:lines|bytes|characters) of|no message was collected|mensaje original|mensagem original|message d'origine|message original|messaggio originale|urspr(?:ü|ue)ngliche nachricht|kopie der nachricht|originele bericht|oryginalna wiadomo|исходное сообщение|оригинал сообщения|копия сообщения|元のメール|原始邮件|原邮件|原文)/i
 
+/** The fields of the message that PMDF and its successors list above their reason, up to the next empty line. */
+const listedFields = /^([^\n]*with the following header fields:[ \t]*\n)\s*\n(?:[^\S\n]*\S[^\n]*\n)+/im
+
 /**
  * The report's own text, which ends at the quoted message. The summary of the message that Exchange and GroupWise write above their reason (To,
  * Subject, Sent) is left out too.
  */
 export function ownText(text: string): string {
-  const lines = text.slice(0, reportTextMax).split('\n')
+  const lines = text.slice(0, reportTextMax).replace(listedFields, '$1').split('\n')
   const end = lines.findIndex((line, at) => separator.test(line) || isQuotedHeader(lines, at))
   const own = end < 0 ? lines : lines.slice(0, end)
   return own.filter((line) => !/^\s*(?:to|cc|subject|sent|from|date|message-id)\s*:\s/i.test(line)).join('\n')

@@ -157,7 +157,7 @@ function judge(lower: string, isAboveQuote: boolean, isAlone: boolean): 'certain
   const isOpened = hasOpener(lower)
   const isDay = isAddress || hasDay(lower)
   if (isVerb && isDated && isOpened && (isDay || isAboveQuote)) return 'certain'
-  if (isAlone && isVerb && /^[^<>]{1,60}<[^<>\s]{1,200}@[^<>\s]{1,200}>[\s\p{L}]{1,40}[:：]$/u.test(lower)) return 'likely'
+  if (isAlone && isVerb && authorAndVerb.test(lower)) return 'likely'
   if (isVerb && isDated && (isAddress || (isDay && verbBesideDate.test(lower)))) return 'likely'
   // Catalan attributions have no verb either, but end with the time.
   if (isAddress && isDated && hasDay(lower) && /\d{1,2}[:.h]\d{2}/.test(lower) && lower.length < 200 && /[:：]$/.test(lower))
@@ -166,6 +166,9 @@ function judge(lower: string, isAboveQuote: boolean, isAlone: boolean): 'certain
   if (isAddress && isDated && /[>)\]][\s\p{L}]{0,20}\s?[:：]?$/u.test(lower)) return isOpened ? 'certain' : 'likely'
   return isAboveQuote && isAlone && /[:：]$/.test(lower) && (isVerb || (isAddress && lower.length < 200)) ? 'likely' : 'no'
 }
+
+// A name and an address, or an address alone, before the verb.
+const authorAndVerb = /^(?:[^<>]{1,60}<[^<>\s]{1,200}@[^<>\s]{1,200}>|[^<>\s@]{1,100}@[^<>\s@]{1,200}\s)[\s\p{L}]{1,40}[:：]$/u
 
 // The date follows the verb, as in "Ann schrieb am 03.03.2026 um 09:15".
 const verbBesideDate =

@@ -33,7 +33,7 @@ export function isOriginalMark(lines: readonly string[], index: number): boolean
   if (line.length > TITLE_CHARACTERS_MAX) return false
   const title = titleOf(line)
   if (title === null) return MESSAGE_OF.test(line) && isLabelBelow(lines, index)
-  return ORIGINAL_MESSAGE.includes(title) || (/^[\p{L}\p{M}' .:’]{3,50}$/u.test(title) && isLabelBelow(lines, index))
+  return ORIGINAL_MESSAGE.includes(title) || (/^[\p{L}\p{M}' .:’-]{3,50}$/u.test(title) && isLabelBelow(lines, index))
 }
 
 const TITLE_CHARACTERS_MAX = 120

@@ -30,9 +30,10 @@ const DEVICE_WORDS_MAX = 7
 
 function isDeviceSignature(line: string): boolean {
   if (line.length > DEVICE_CHARACTERS_MAX) return false
+  // Arabic and Hebrew lines begin with marks of direction.
   const lower = line
     .trim()
-    .replace(/^[<([*]+/, '')
+    .replace(/^[<([*\u200e\u200f\u202a-\u202e\u2066-\u2069]+/, '')
     .toLowerCase()
   const isPhrase = DEVICE_SIGNATURES.some((phrase) => lower.startsWith(phrase))
   return (isPhrase || DEVICE.test(lower)) && !isSentence(lower)
