@@ -6,7 +6,7 @@ const register = (reset: string): string => `;(globalThis.mutantResets ??= []).p
 
 /** Finds variables of a module (`let`), and the maps of caches. */
 const variable = /^let (\w+)(?:: [^=\n]+)? = (.+)$/gm
-const cache = /^( *)const (kept|decoders|organizations) = new Map<[^>\n]+>\(\)$/gm
+const cache = /^( *)const (kept|decoders|organizations) = new Map<[^>\n]+>\(\);?$/gm
 
 /** Adds a reset behind each declaration of such state. */
 export const freshState = (): Plugin => ({

@@ -1,7 +1,7 @@
 // Runs the command of a command line, and turns errors into a sentence and an exit code.
 import { join } from 'node:path'
 import { ApiError, Callsign, CallsignError, createFilePins, type Fetch } from '@callsign/sdk'
-import type { Context, Option, Values } from './command.ts'
+import { type Context, type Option, text, type Values } from './command.ts'
 import { ownArguments, readCommandLine } from './command-line.ts'
 import { commands } from './command-table.ts'
 import { exitCodeOf } from './exit-codes.ts'
@@ -29,7 +29,7 @@ const never = () => new AbortController().signal
 export async function runProgram(args: string[], surroundings: Surroundings): Promise<number> {
   const ours = ownArguments(args)
   const output = new Output(ours.includes('--json'), surroundings.stdout, surroundings.stderr, wantsColors(surroundings.environment))
-  let given: Given = { options: {}, positionals: [] }
+  let given: Given = { options: {}, values: {}, positionals: [] }
   try {
     if (ours.length === 1 && ours[0] === '--version') {
       output.result({ version }, () => version)
@@ -40,7 +40,7 @@ export async function runProgram(args: string[], surroundings: Surroundings): Pr
       output.raw(helpOf(reading.help))
       return reading.isAsked ? 0 : 2
     }
-    given = { options: reading.command.options ?? {}, positionals: reading.positionals }
+    given = { options: reading.command.options ?? {}, values: reading.values, positionals: reading.positionals }
     const context = createContext(surroundings, output, reading.values)
     const code = (await reading.command.run(context, reading.values, reading.positionals)) ?? 0
     await context.lastCommand.end(code === 0)
@@ -83,7 +83,7 @@ const hints: Record<string, string> = {
 }
 
 type Failure = { code: string; message: string; [more: string]: unknown }
-type Given = { options: Record<string, Option>; positionals: string[] }
+type Given = { options: Record<string, Option>; values: Values; positionals: string[] }
 
 function describe(error: unknown, given: Given): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message }
@@ -99,20 +99,22 @@ function describe(error: unknown, given: Given): Failure {
 type Detail = { path?: string; message?: string }
 
 /** The server's message with the names of the command line: its options for the fields, and its arguments for an unknown id. */
-function sentencesOf({ status, message, details }: ApiError, { options, positionals }: Given): string {
-  const named = positionals.filter((one) => one !== undefined)
+function sentencesOf({ status, message, details }: ApiError, { options, values, positionals }: Given): string {
+  const agent = text(values, 'mailbox') ?? text(values, 'agent')
+  const isAboutAgent = agent !== undefined && /^No such (?:mailbox|identity)\.$/.test(message)
+  const named = isAboutAgent ? [agent] : positionals.filter((one) => one !== undefined)
   if (status === 404 && named.length > 0) return `${message.replace(/\.$/, '')}: ${named.join(' ')}.`
-  const lines = (Array.isArray(details) ? (details as Detail[]) : []).map(({ path = '', message: text = '' }) => {
+  const lines = (Array.isArray(details) ? (details as Detail[]) : []).map(({ path = '', message: wrong = '' }) => {
     const field = path.replace(/^\//, '').replaceAll('/', '.')
-    return { field, option: field.replace(/\..*$/, '').replaceAll('_', '-'), text: text.replace(/\.$/, '') }
+    return { field, option: field.replace(/\..*$/, '').replaceAll('_', '-'), wrong: wrong.replace(/\.$/, '') }
   })
   const [first] = lines
   const start =
     first && Object.hasOwn(options, first.option) && message.startsWith(`${first.field} `)
       ? `--${first.option}${message.slice(first.field.length)}`
       : message
-  const further = lines.filter(({ text }) => text !== '' && !message.includes(text))
-  return [start, ...further.map(({ field, option, text }) => `${Object.hasOwn(options, option) ? `--${option}` : field} ${text}.`)].join(
+  const further = lines.filter(({ wrong }) => wrong !== '' && !message.includes(wrong))
+  return [start, ...further.map(({ field, option, wrong }) => `${Object.hasOwn(options, option) ? `--${option}` : field} ${wrong}.`)].join(
     ' ',
   )
 }

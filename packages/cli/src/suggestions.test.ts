@@ -26,6 +26,11 @@ test.each([
   [['domains', 'delete'], 'domains rm'],
   [['whoam'], 'whoami'],
   [['domain'], 'domains'],
+  [['messages', 'list'], 'mail list'],
+  [['inbox', 'view'], 'mail read'],
+  [['secrets'], undefined],
+  [['me'], 'whoami'],
+  [['emails'], 'mail'],
   [['nonsense', 'too'], undefined],
 ])('%j is probably %j', (typed, expected) => {
   expect(closestCommand(typed, ['mail list', 'mail read', 'mail send', 'domains rm', 'domains list', 'whoami'])).toBe(expected)

@@ -18,6 +18,19 @@ const synonyms: Record<string, string[]> = {
   view: ['show', 'read'],
 }
 
+/** Words for a topic that other programs and our own texts use. */
+const topicSynonyms: Record<string, string> = {
+  agent: 'identities',
+  agents: 'identities',
+  email: 'mail',
+  emails: 'mail',
+  inbox: 'mail',
+  me: 'whoami',
+  messages: 'mail',
+  secrets: 'vault',
+  sms: 'phone',
+}
+
 /** The known word that `typed` is probably meant to be, or undefined. */
 export function closest(typed: string, known: readonly string[]): string | undefined {
   const nearMax = Math.max(1, Math.floor(typed.length / 3))
@@ -30,10 +43,11 @@ export function closest(typed: string, known: readonly string[]): string | undef
 
 /** The known command for mistyped words, such as `mail list` for `mail lst` and `domains rm` for `domains remove`. */
 export function closestCommand(typed: readonly string[], known: readonly string[]): string | undefined {
-  const [topic = '', action] = typed
+  const [written = '', action] = typed
+  const topic = topicSynonyms[written] ?? written
   if (action !== undefined) {
     const inTopic = known.filter((words) => words.startsWith(`${topic} `))
-    const synonym = synonyms[action]?.map((word) => `${topic} ${word}`).find((words) => inTopic.includes(words))
+    const synonym = [action, ...(synonyms[action] ?? [])].map((word) => `${topic} ${word}`).find((words) => inTopic.includes(words))
     const both = synonym ?? closest(`${topic} ${action}`, inTopic.length > 0 ? inTopic : known)
     if (both !== undefined) return both
   }

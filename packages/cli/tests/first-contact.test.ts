@@ -107,6 +107,10 @@ describe('errors are printed once, with the name of the missing thing', () => {
     [2, ['mail', 'send', '--to', 'a@b.example', '--subject', 'a', '--text', 'b', '--attach', 'no.pdf'], 'no.pdf does not exist.'],
     [2, ['mail', 'search', 'x'], /^The mailbox is missing\. Give --agent with one of support, sales\.$/],
     [4, ['identities', 'show', 'nobody_x'], 'No such identity: nobody_x.'],
+    [4, ['mail', 'list', '--agent', 'nobody_x'], 'No such mailbox: nobody_x.'],
+    [4, ['mail', 'send', '--agent', 'nobody_x', '--to', 'a@b.example', '--subject', 'a', '--text', 'b'], 'No such mailbox: nobody_x.'],
+    [4, ['mail', 'read', 'msg_01h455vb4pex5vsknk084sn02q', '--agent', 'nobody_x'], 'No such mailbox: nobody_x.'],
+    [2, ['agents', 'create', 'x'], '"agents create" is not a command. Did you mean callsign identities create?'],
     [4, ['mail', 'read', 'msg_01h455vb4pex5vsknk084sn02q'], /^No mailbox .* has the message msg_01h455vb4pex5vsknk084sn02q\.$/],
     [2, ['whoami', '--api-key-file', 'no-such-key'], /^no-such-key [^:]+\.$/],
   ])('%i %j', async (code, args, sentence) => {
