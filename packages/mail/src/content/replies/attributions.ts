@@ -98,8 +98,8 @@ function isVerbAlone(line: string): boolean {
 function findDashed(lines: readonly string[], index: number, from: number): Attribution | null {
   let joined = lines[index]!.trim()
   let start = index
-  if (!joined.startsWith('--') && start > from) joined = `${lines[--start]!.trim()} ${joined}`
-  const inner = /^(.{0,200}?)-{2,}\s?([^-].{0,300}?)\s?-{2,}$/.exec(joined)
+  if (!joined.startsWith('--') && start > from) joined = `${lines[--start]!} ${joined}`
+  const inner = /^(.{0,200}?)-{2,}(.{1,300}?)-{2,}$/.exec(joined)
   if (inner === null || !hasVerb(normalize(inner[2]!))) return null
   return { start, before: inner[1]!.trim(), behind: '' }
 }
@@ -132,10 +132,10 @@ function normalize(text: string): string {
 const isPlain = /^[\x00-\x7f]*$/
 
 const hasDate = (text: string): boolean =>
-  /\d{1,2}[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]|\d{1,4}[-./]\d{1,2}[-./]\d{1,4}/.test(text)
+  /\d[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]|\d[-./]\d{1,2}[-./]\d/.test(text)
 // A time alone also occurs in sentences.
 const hasDay = (text: string): boolean =>
-  /\b(?:19|20)\d\d\b|\d{4}[年년]|\d{1,4}[-./]\s?\d{1,2}[-./]\s?\d{1,4}|\d{1,2}[-./ ]\p{L}{3,10}\.?[-./ ]\d{2}/u.test(text)
+  /\b(?:19|20)\d\d\b|\d{4}[年년]|\d[-./]\s?\d{1,2}[-./]\s?\d|\d[-./ ]\p{L}{3,10}\.?[-./ ]\d{2}/u.test(text)
 const hasVerb = (text: string): boolean => WROTE_WORDS.some((word) => text.includes(word))
 const hasAddress = (text: string): boolean =>
   /<\s?[^<>\s]{1,200}@[^<>\s]{1,200}\s?>/.test(text) ||

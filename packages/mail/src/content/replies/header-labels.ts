@@ -42,21 +42,11 @@ const LABEL_CHARACTERS_MAX = 40
 
 /** The field that a line such as "*From:* Ann" names, or null. */
 export function labelKind(line: string): HeaderKind | null {
-  const end = labelEnd(line)
+  const end = line.slice(0, LABEL_CHARACTERS_MAX).search(/[:：]/)
   if (end < 0) return null
   const label = line
     .slice(0, end)
     .replace(/[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
     .replace(/^[\s*_|]+|[\s*_|]+$/g, '')
   return KINDS.get(label.replace(/[\u00a0\u3000\s]+/g, ' ').toLowerCase()) ?? null
-}
-
-// The index of the colon near the start of a line, or -1.
-function labelEnd(line: string): number {
-  const stop = Math.min(line.length, LABEL_CHARACTERS_MAX)
-  for (let at = 0; at < stop; at++) {
-    const code = line.charCodeAt(at)
-    if (code === 0x3a || code === 0xff1a) return at
-  }
-  return -1
 }

@@ -7,7 +7,7 @@ export function isQuoted(line: string): boolean {
   let at = 0
   while (at < 3 && line.charCodeAt(at) === 0x20) at++
   const code = line.charCodeAt(at)
-  return (code === 0x3e && !(at === 0 && line.startsWith('>From '))) || code === 0xff1e
+  return (code === 0x3e && !line.startsWith('>From ')) || code === 0xff1e
 }
 
 /** The quote mark of the line below an attribution, which is ">", "|" or initials such as "AB>". Null for text. */

@@ -1,0 +1,35 @@
+// Labels of header blocks by language, with the decoration that mail programs put around them.
+import { expect, test } from 'vitest'
+import { labelKind } from './header-labels.ts'
+
+test.each([
+  ['From: Ann', 'from'],
+  ['Von: Ann', 'from'],
+  ['差出人: Ann', 'from'],
+  ['발신인: Ann', null],
+  ['보낸 사람: Ann', 'from'],
+  ['SENT: now', 'date'],
+  ['Envoyé le : lundi', 'date'],
+  ['תאריך: x', 'date'],
+  ['À : Ann', 'to'],
+  ['Cci: Ann', 'cc'],
+  ['Betreff: x', 'subject'],
+  ['Oggetto: x', 'subject'],
+  ['Reply-To: x', 'other'],
+  ['Répondre à : x', 'other'],
+  ['*From:* Ann', 'from'],
+  ['**From: ** Ann', 'from'],
+  ['| From: Ann', 'from'],
+  ['_From_: Ann', 'from'],
+  ['\u200f\u202bמאת\u202c: Ann', 'from'],
+  ['  From : Ann', 'from'],
+  ['主题：x', 'subject'],
+  ['보낸\u00a0\u3000 날짜: x', 'date'],
+  ['From', null],
+  [': Ann', null],
+  ['Dear From: Ann', null],
+  ['From Ann: x', null],
+  [`${' '.repeat(35)}From: x`, 'from'],
+  [`${' '.repeat(36)}From: x`, null],
+  ['', null],
+])('%j is %s', (line, kind) => expect(labelKind(line)).toBe(kind))
