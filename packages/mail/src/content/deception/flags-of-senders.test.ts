@@ -1,5 +1,6 @@
 // Flags of senders, names, replies and links, each with all flags of the message.
 import { expect, test } from 'vitest'
+import { disallowedCharacters } from '../../authentication/dmarc/author-domain.ts'
 import { toFlags } from './flags.ts'
 import type { Indicators } from './indicators.ts'
 
@@ -40,6 +41,41 @@ function flagsOf({ from = [author], to = [], cc = [], replyTo = [], headers = []
 
 const cases: [string, Case, string[]][] = [
   ['nothing', {}, []],
+  [
+    'two links to elsewhere: the first one',
+    {
+      misdirections: [
+        { shown: 'bank.example', host: 'one.test', href: 'https://one.test/' },
+        { shown: 'bank.example', host: 'two.test', href: 'https://two.test/' },
+      ],
+    },
+    ['link_mismatch: A link that shows bank.example leads to one.test. (https://one.test/)'],
+  ],
+  [
+    'a name with blanks around a host',
+    { name: ' www.bank.example ' },
+    ['display_name_spoofing: The display name shows bank.example, but the message is from ann@shop.example. ( www.bank.example  <ann@shop.example>)'],
+  ],
+  [
+    'a name with www inside',
+    { name: 'my.www.bank.example' },
+    ['display_name_spoofing: The display name shows my.www.bank.example, but the message is from ann@shop.example. (my.www.bank.example <ann@shop.example>)'],
+  ],
+  ['a blank name', { name: '  ' }, []],
+  ['replies to nowhere, and empty recipients', { replyTo: [''], to: [{ name: 'x', address: '' }] }, []],
+  ['replies to the own domain in capitals', { replyTo: ['Help@Shop.EXAMPLE'] }, []],
+  [
+    'no author and no DMARC result',
+    { dmarc: null, hasAuthor: false },
+    ['failed_authentication: From does not name exactly one author, so the author cannot be authenticated. (ann@shop.example)'],
+  ],
+  [
+    'a character that is not shown in the domain',
+    { address: 'ann@sh\u00adop.example', dmarc: { reason: disallowedCharacters } },
+    [
+      "lookalike_domain: The author's domain contains invisible characters, or characters that domain names cannot contain. (ann@sh<U+00AD>op.example)",
+    ],
+  ],
   [
     'no DMARC result',
     { dmarc: null, misdirections: [{ shown: 'www.shop.example', host: 'track.example', href: 'https://track.example/x' }] },

@@ -132,7 +132,7 @@ function* flagsOfLinks({ misdirections }: Indicators, { isAuthentic, isBulk, dom
 }
 
 function* flagsOfLookalikes({ imitations }: Indicators, { parsed, address, ownDomains }: JudgedSender): Generator<Flag> {
-  const domainsOf = (addresses: string[]) => addresses.map((one) => addressDomain(one).toLowerCase()).filter((one) => one !== '')
+  const domainsOf = (addresses: string[]) => addresses.map((one) => addressDomain(one).toLowerCase())
   const hosts = domainsOf([address, ...parsed.replyTo.map((one) => one.address)])
   for (const host of hosts) {
     const imitated = imitatedName(host)
@@ -142,7 +142,7 @@ function* flagsOfLookalikes({ imitations }: Indicators, { parsed, address, ownDo
     yield flagOf('lookalike_domain', `A link leads to ${host}, which imitates ${imitated} with letters of another script.`, host)
   const known = [...ownDomains, ...[...parsed.to, ...parsed.cc].map((one) => addressDomain(one.address).toLowerCase())]
   for (const host of hosts) {
-    const other = known.slice(0, 50).find((one) => one !== '' && looksAlike(host, one))
+    const other = known.slice(0, 50).find((one) => looksAlike(host, one))
     if (other !== undefined) yield flagOf('lookalike_domain', `${host} looks like ${other} but is another domain.`, host)
   }
 }
@@ -161,7 +161,6 @@ const isClickCounter = (host: string): boolean => clickCounters.includes(organiz
 /** An address or a domain in a display name that is not the sender's. Null when there is none. */
 function spoofedName(name: string, domain: string, replyTo: ParsedAddress[]): string | null {
   const text = name.slice(0, 500).trim()
-  if (text === '') return null
   if (/[\u202d\u202e]/.test(text)) return 'its letters in another order than they are written'
   const shown = addressInText.exec(text)
   const host = shown ? (shown[1] as string) : wholeHost.test(text.replace(/^www\./i, '')) ? text.replace(/^www\./i, '') : null
@@ -184,7 +183,7 @@ function divertedReply({ parsed, address, name }: Sender, domain: string, isTrus
     .flatMap((field) => parseAddresses(field.value.replace(/mailto:/gi, ''), 5))
   const lists = new Set(posts.map((one) => one.address.toLowerCase()))
   const other = parsed.replyTo.slice(0, 20).find(({ address: one }) => {
-    const host = addressDomain(one).toLowerCase()
+    const host = addressDomain(one)
     return (
       host !== '' &&
       !isSameOrganization(host, domain) &&

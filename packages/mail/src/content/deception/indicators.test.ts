@@ -142,6 +142,21 @@ test('at most ten links of a kind are kept, and 300 characters of each', () => {
   expect([misdirections.length, misdirections[0]?.href.length, imitations.length]).toEqual([10, 300, 10])
 })
 
+/** Visible text of more than a preview, and hidden text below it. */
+const below = (shown: string, hidden: string) =>
+  found({ html: `<p>${'The weather is fine and the garden grows. '.repeat(3)}</p><p>${shown}</p><p hidden>${hidden}</p>` })
+
+test('text of two words counts as a repetition only when it is all that is shown', () => {
+  expect(found({ html: '<p>Extraordinary circumstances</p><p hidden>Extraordinary circumstances</p>' })).toEqual({})
+  expect(below('Extraordinary circumstances', 'Extraordinary circumstances')).toEqual({ hiddenText: 'Extraordinary circumstances' })
+})
+
+test('a preview has at most 300 characters', () => {
+  const preview = (length: number) => found({ html: `<p hidden>${'abcde '.repeat(60).slice(0, length - 1)}.</p><p>Hello</p>` })
+  expect(preview(300)).toEqual({})
+  expect(preview(301)).toHaveProperty('hiddenText')
+})
+
 const hiding: [string, string, string | null][] = [
   [
     'other words',

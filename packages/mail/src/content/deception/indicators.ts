@@ -1,7 +1,6 @@
 // Finds indicators of deception in the content of a message: hidden text, instructions to models and misleading links.
 import { type ScannedHtml, scanHtml } from '../../html/scan.ts'
 import type { ParsedMessage } from '../../mime/parse.ts'
-import { isAscii } from '../../text/ascii.ts'
 import { imitatedName, isSameOrganization } from './lookalike-domains.ts'
 import { findModelInstructions } from './model-instructions.ts'
 import { asciiHost, decode, hostOf, shownHost } from './shown-hosts.ts'
@@ -23,43 +22,38 @@ const kept = 10
 const hiddenLettersMin = 15
 const previewMax = 300
 
+const noHtml: ScannedHtml = { visible: '', hidden: [], links: [], comments: '' }
+
 const letterCount = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, '').length
 
 /** Finds the indicators of a parsed message. Never throws. Its cost is linear in the message. */
 export function findIndicators(parsed: Pick<ParsedMessage, 'from' | 'subject' | 'text' | 'html' | 'attachments'>): Indicators {
-  const html = parsed.html === null ? null : scanHtml(parsed.html)
-  const smuggled = findSmuggled([parsed.subject, parsed.text ?? '', html?.visible ?? ''])
-  const hidden = html?.hidden ?? []
-  const texts = [
-    hidden.map((one) => one.text).join('\n'),
-    smuggled ?? '',
-    `${parsed.from[0]?.name ?? ''}\n${parsed.subject}\n${parsed.attachments.map((one) => one.filename).join('\n')}`,
-    parsed.text ?? '',
-    html?.visible ?? '',
-    html?.comments ?? '',
-  ]
-  const instructions = texts.map((text) => (text === '' ? null : findModelInstructions(text))).find((found) => found !== null) ?? null
+  const { visible, hidden, links, comments } = parsed.html === null ? noHtml : scanHtml(parsed.html)
+  const text = parsed.text ?? ''
+  const smuggled = findSmuggled([parsed.subject, text, visible])
+  const names = [parsed.from[0]?.name, parsed.subject, ...parsed.attachments.map((one) => one.filename)]
+  const texts = [hidden.map((one) => one.text).join('\n'), smuggled ?? '', names.join('\n'), text, visible, comments]
+  const instructions = texts.map(findModelInstructions).find((found) => found !== null) ?? null
   return {
-    hiddenText: smuggled ?? findHidden(html),
+    hiddenText: smuggled ?? findHidden(hidden, visible),
     instructions,
-    misdirections: (html?.links ?? []).flatMap((link) => misdirectionOf(link) ?? []).slice(0, kept),
-    imitations: imitationsOf(html?.links ?? []).slice(0, kept),
+    misdirections: links.flatMap((link) => misdirectionOf(link) ?? []).slice(0, kept),
+    imitations: imitationsOf(links).slice(0, kept),
   }
 }
 
 /** Hidden text that matters. The preview of a newsletter and a repetition of visible text do not. */
-function findHidden(html: ScannedHtml | null): string | null {
-  if (html === null || html.hidden.length === 0) return null
+function findHidden(texts: ScannedHtml['hidden'], visible: string): string | null {
   let seen: Set<string> | null = null
-  for (const { text: hidden, isFirst } of html.hidden) {
+  for (const { text: hidden, isFirst } of texts) {
     if (findModelInstructions(hidden) !== null) return hidden
     if (letterCount(hidden.slice(0, 4000)) < hiddenLettersMin) continue
     if (isFirst && hidden.length <= previewMax) continue
     const own = [...shinglesOf(hidden)]
     // Built on first use, because most newsletters hide only their preview.
-    const shown: Set<string> = seen ?? shinglesOf(html.visible)
+    const shown: Set<string> = seen ?? shinglesOf(visible)
     seen = shown
-    if (own.length > 0 && own.filter((one) => shown.has(one)).length >= own.length * 0.6) continue
+    if (own.filter((one) => shown.has(one)).length >= own.length * 0.6) continue
     return hidden
   }
   return null
@@ -72,11 +66,8 @@ function shinglesOf(text: string): Set<string> {
       .slice(0, 300_000)
       .toLowerCase()
       .match(/[\p{L}\p{N}]{1,60}/gu) ?? []
-  const shingles = new Set<string>()
-  for (let i = 0; i < words.length && shingles.size < 30_000; i++) {
-    if (words.length < 3) shingles.add(words.join(' '))
-    else if (i + 2 < words.length) shingles.add(`${words[i]} ${words[i + 1]} ${words[i + 2]}`)
-  }
+  const shingles = new Set([words.slice(0, 3).join(' ')])
+  for (let at = 1; at + 2 < words.length && shingles.size < 30_000; at++) shingles.add(words.slice(at, at + 3).join(' '))
   return shingles
 }
 
@@ -85,7 +76,7 @@ const mayBeSmuggled = /[\ufe00-\ufe0f\udb40]/
 
 /** Text in invisible characters: Unicode tags, except in flags of regions, and long runs of variation selectors. */
 function findSmuggled(texts: string[]): string | null {
-  if (texts.every((one) => isAscii(one) || !mayBeSmuggled.test(one))) return null
+  if (!texts.some((one) => mayBeSmuggled.test(one))) return null
   const text = texts.join('\n')
   const tags = /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007e}]{4,}/u.exec(text)?.[0]
   if (tags) return [...tags].map((character) => String.fromCharCode((character.codePointAt(0) as number) - 0xe0000)).join('')
@@ -96,7 +87,7 @@ function misdirectionOf({ href, text }: { href: string; text: string }): Misdire
   const target = hostOf(href)
   if (!target) return null
   // https://bank.example@elsewhere.test leads to elsewhere.test.
-  const pretended = target.url.protocol !== 'mailto:' && target.url.username.includes('.') ? target.url.username : null
+  const pretended = target.url.username.includes('.') ? target.url.username : null
   const shown = shownHost(text) ?? (pretended === null ? null : shownHost(decode(pretended)))
   if (shown === null || isSameOrganization(asciiHost(shown), target.host)) return null
   // Link checkers of mail gateways carry the target in their URL.
@@ -120,7 +111,7 @@ function redirectsTo(url: URL, shown: string): boolean {
     .replace(/-([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     .replace(/_/g, '/')
   const target = /https?:\/{1,3}([^/?#&\s]+)/i.exec(text)?.[1]
-  return target !== undefined && isSameOrganization(target.toLowerCase(), asciiHost(shown))
+  return target !== undefined && isSameOrganization(target, asciiHost(shown))
 }
 
 function imitationsOf(links: { href: string }[]): { host: string; imitated: string }[] {

@@ -128,13 +128,13 @@ function findIn(text: string): string | null {
   }
   const override = overrides.exec(text)
   // A phrase in quotation marks is rather a mention than an instruction.
-  const isQuoted = override !== null && quoteBefore.test(text.slice(Math.max(0, override.index - 5), override.index))
+  const isQuoted = override !== null && quoteBefore.test(text.slice(0, override.index))
   if (override && !isQuoted) return around(text, override)
   const kinds = new Map<string, RegExpExecArray>()
   for (const { kind, pattern } of weak) {
     const match = pattern.exec(text)
     if (!match) continue
-    if (kind === 'demand' && negationBefore.test(text.slice(Math.max(0, match.index - 60), match.index))) continue
+    if (kind === 'demand' && negationBefore.test(text.slice(0, match.index))) continue
     kinds.set(kind, match)
   }
   const demand = kinds.get('demand')
