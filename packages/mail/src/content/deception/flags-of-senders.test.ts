@@ -54,12 +54,16 @@ const cases: [string, Case, string[]][] = [
   [
     'a name with blanks around a host',
     { name: ' www.bank.example ' },
-    ['display_name_spoofing: The display name shows bank.example, but the message is from ann@shop.example. ( www.bank.example  <ann@shop.example>)'],
+    [
+      'display_name_spoofing: The display name shows bank.example, but the message is from ann@shop.example. ( www.bank.example  <ann@shop.example>)',
+    ],
   ],
   [
     'a name with www inside',
     { name: 'my.www.bank.example' },
-    ['display_name_spoofing: The display name shows my.www.bank.example, but the message is from ann@shop.example. (my.www.bank.example <ann@shop.example>)'],
+    [
+      'display_name_spoofing: The display name shows my.www.bank.example, but the message is from ann@shop.example. (my.www.bank.example <ann@shop.example>)',
+    ],
   ],
   ['a blank name', { name: '  ' }, []],
   ['replies to nowhere, and empty recipients', { replyTo: [''], to: [{ name: 'x', address: '' }] }, []],

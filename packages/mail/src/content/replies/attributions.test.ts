@@ -66,7 +66,11 @@ describe('above a quotation', () => {
     ['an address without a colon or a date', 'Bob <bob@x.example>', null],
     ['words are not enough', 'These are the points:', null],
     ['a long line with an address is not enough', `${'word '.repeat(50)}<bob@x.example>:`, null],
-    ['a line of 400 characters is read', `Fine. ${'x'.repeat(330)} On Tue, Mar 3, 2026 at 9:15 AM Bob wrote:`, from(0, `Fine. ${'x'.repeat(330)}`)],
+    [
+      'a line of 400 characters is read',
+      `Fine. ${'x'.repeat(330)} On Tue, Mar 3, 2026 at 9:15 AM Bob wrote:`,
+      from(0, `Fine. ${'x'.repeat(330)}`),
+    ],
     ['a longer line is not', `Fine. ${'x'.repeat(400)} On Tue, Mar 3, 2026 at 9:15 AM Bob wrote:`, null],
     ['own words before it', 'Thanks! On Tue, Mar 3, 2026 at 9:15 AM Bob wrote:', from(0, 'Thanks!')],
     ['a sentence with another number', 'It works. On 3 days Ann wrote:', from(0)],
@@ -124,7 +128,8 @@ describe('programs with a form of their own', () => {
   ])('%s', (_name, text, expected) => expect(read(text)).toEqual(expected))
 
   test('marks of direction behind the colon, and digits of other scripts', () => {
-    for (const mark of ['\u200e', '\u200f', '\u202c', '\u2069']) expect(read(`On Tue, Mar 3, 2026 at 9:15 AM Bob wrote:${mark}`)).toEqual(from(0))
+    for (const mark of ['\u200e', '\u200f', '\u202c', '\u2069'])
+      expect(read(`On Tue, Mar 3, 2026 at 9:15 AM Bob wrote:${mark}`)).toEqual(from(0))
     expect(read('في ٣ مارس ٢٠٢٦، ٩:١٥ كتب Bob:\u200f')).toEqual(from(0))
     expect(read('On\u00a0Tue, Mar\u202f3, 2026 at 9:15 AM Bob wrote：')).toEqual(from(0))
   })

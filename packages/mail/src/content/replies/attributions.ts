@@ -131,8 +131,7 @@ function normalize(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters beyond ASCII
 const isPlain = /^[\x00-\x7f]*$/
 
-const hasDate = (text: string): boolean =>
-  /\d[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]|\d[-./]\d{1,2}[-./]\d/.test(text)
+const hasDate = (text: string): boolean => /\d[:.h時时시]\s?\d{2}|\b(?:19|20)\d\d\b|\d{4}[年년]|\d[-./]\d{1,2}[-./]\d/.test(text)
 // A time alone also occurs in sentences.
 const hasDay = (text: string): boolean =>
   /\b(?:19|20)\d\d\b|\d{4}[年년]|\d[-./]\s?\d{1,2}[-./]\s?\d|\d[-./ ]\p{L}{3,10}\.?[-./ ]\d{2}/u.test(text)

@@ -2,7 +2,7 @@
 import { operations } from '@callsign/contract'
 import type { Operation } from '@callsign/contract/operation'
 import { Registry } from 'prom-client'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createLog } from '../../../core/log.ts'
 import { type RequestEntry, type SeenRequest, toEntry } from './model.ts'
 import { createRequestRecorder } from './recorder.ts'
@@ -44,13 +44,34 @@ test('takes 500 entries per interval, at most 250 of them successful reads, and 
   const { recorder, dropped } = setUp(async (entries) => void written.push(...entries.map(({ id }) => id)))
   for (let index = 0; index < 400; index++) recorder.note(seen(`read_${index}`))
   for (let index = 0; index < 300; index++)
-    recorder.note(seen(`other_${index}`, index % 2 ? { status: 404 } : { operation: operationOf('sendMail') }))
+    recorder.note(seen(`other_${index}`, index % 2 ? { status: 400 } : { operation: operationOf('sendMail') }))
   await recorder.flush()
   expect([written.length, written.filter((id) => id.startsWith('other')).length]).toEqual([500, 250])
   expect(await dropped()).toBe(200)
   recorder.note(seen('read_later'))
   await recorder.flush()
   expect(written.at(-1)).toBe('read_later')
+})
+
+test('writes half a second after the first entry, without a call of flush', async () => {
+  vi.useFakeTimers()
+  try {
+    const groups: string[][] = []
+    const { recorder } = setUp(async (entries) => void groups.push(entries.map(({ id }) => id)))
+    const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+    recorder.note(seen('req_1'))
+    await pass(300)
+    recorder.note(seen('req_2'))
+    await pass(199)
+    expect(groups).toEqual([])
+    await pass(1)
+    expect(groups).toEqual([['req_1', 'req_2']])
+    recorder.note(seen('req_3'))
+    await pass(500)
+    expect(groups).toEqual([['req_1', 'req_2'], ['req_3']])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('notes without waiting while a write hangs, up to 20,000 entries', async () => {

@@ -46,3 +46,48 @@ test("a provider's text cannot add a line", () => {
     }),
   )
 })
+
+test('the whole file: comments, relative names made full, hosts with a final dot, and what cannot be written', () => {
+  const record = (type: 'MX' | 'TXT' | 'CNAME', name: string, value: string, more: Partial<DomainRecord> = {}): DomainRecord => ({
+    ...{ type, name, value, status: 'pending', purpose: 'mx', required: true },
+    ...more,
+  })
+  const long = `${'a'.repeat(63)}.`.repeat(4)
+  const records = [
+    record('MX', '@', 'mail.example.net.', { priority: 20 }),
+    record('MX', 'send', 'mail.example.net', { purpose: 'bounces', required: false, status: 'valid' }),
+    record('CNAME', '_x._y', 'target', { purpose: 'Größe\n' }),
+    record('TXT', '*', 'a "b"'),
+    record('TXT', 'a b', 'x'),
+    record('TXT', '-', ''),
+    record('TXT', long.slice(0, 241), 'x'),
+    record('TXT', long.slice(0, 242), 'x'),
+    record('MX', '@', 'not a host'),
+    record('CNAME', 'www', ''),
+    record('CNAME', 'www', 'a..b'),
+  ]
+  const left = '; left out: its name or value cannot stand in a zone file'
+  expect(zoneFile('example.com', records)).toBe(
+    [
+      '; DNS records of example.com',
+      '$ORIGIN example.com.',
+      '$TTL 3600',
+      '; mx: pending',
+      'example.com.\t3600\tIN\tMX\t20 mail.example.net.',
+      '; bounces, recommended: valid',
+      'send.example.com.\t3600\tIN\tMX\t10 mail.example.net.',
+      '; Gr??e?: pending',
+      '_x._y.example.com.\t3600\tIN\tCNAME\ttarget.',
+      '; mx: pending',
+      '*.example.com.\t3600\tIN\tTXT\t"a \\"b\\""',
+      '; mx: pending',
+      left,
+      '; mx: pending',
+      '-.example.com.\t3600\tIN\tTXT\t""',
+      '; mx: pending',
+      `${long.slice(0, 241)}.example.com.\t3600\tIN\tTXT\t"x"`,
+      ...Array(4).fill(['; mx: pending', left]).flat(),
+      '',
+    ].join('\n'),
+  )
+})

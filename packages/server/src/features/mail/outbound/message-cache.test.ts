@@ -1,5 +1,5 @@
 // The limits of the message cache.
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { MessageRow } from '../messages/model.ts'
 import { createMessageCache } from './message-cache.ts'
 
@@ -32,4 +32,22 @@ test('the cache is bounded and keeps the oldest messages, which are delivered fi
   expect(cache.take('msg_199')).toBeNull()
   cache.keep(message('msg_200', { text }))
   expect(cache.take('msg_200')).not.toBeNull()
+})
+
+test('messages that were not taken within a minute make room for others', () => {
+  vi.useFakeTimers()
+  try {
+    const cache = createMessageCache()
+    const text = 'x'.repeat(200_000)
+    for (let i = 0; i < 200; i++) cache.keep(message(`msg_${i}`, { text }))
+    vi.advanceTimersByTime(59_999)
+    cache.keep(message('msg_early', { text }))
+    expect(cache.take('msg_early')).toBeNull()
+    vi.advanceTimersByTime(1)
+    cache.keep(message('msg_late', { text }))
+    expect([cache.take('msg_0'), cache.take('msg_40')]).toEqual([null, null])
+    expect(cache.take('msg_late')).not.toBeNull()
+  } finally {
+    vi.useRealTimers()
+  }
 })
