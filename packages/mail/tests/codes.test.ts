@@ -92,6 +92,17 @@ test('a link that could be taken for another site, or runs a script, is none', (
     expect(findCodes({ subject: 'Verify your email', text: `Verify your email: ${link}` })).toEqual([])
 })
 
+test('a link to program text, and one with a variable of a script for its host, are none', () => {
+  const token = '9f8a7c6b5d4e3f2a1b0c9f8a7c6b5d4e3f2a1b0c'
+  for (const link of [
+    `https://github.example/org/project/blob/${token}/Activation.interface.md`,
+    `https://github.example/org/project/blame/${token}/verification.cpp`,
+    `https://\${host}/activation/${token}`,
+    `https://$%7Bhost%7D/activation/${token}`,
+  ])
+    expect([link, findCodes({ subject: 'Activation', text: `Activate your account: ${link}` })]).toEqual([link, []])
+})
+
 test('at most five of a kind, whatever the text', () => {
   const codes = Array.from(
     { length: 40 },

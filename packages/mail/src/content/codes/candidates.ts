@@ -138,7 +138,7 @@ function isMarkedAsOther(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 6), start)
   const behind = text.slice(end, end + 6)
   if (
-    /[+*•·x.…,'\\^~=]$|\+ ?\(?$|[*•xX]{2,} ?$|[A-Za-z0-9][/_]$/.test(before) &&
+    /[+*•·x.…,'\\^~=@]$|\+ ?\(?$|[*•xX]{2,} ?$|[A-Za-z0-9][/_]$/.test(before) &&
     !/[:：] ?\*{1,3}$|^\*{1,3}$|\n\*{1,3}$| \*{1,3}$/.test(before)
   )
     return true

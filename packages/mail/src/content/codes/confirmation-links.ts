@@ -54,7 +54,8 @@ function findLinks(text: string): Link[] {
     // Control and format characters are invalid in a URL, and may disguise it.
     if (written.length > linkCharactersMax || /\p{C}/u.test(written) || !URL.canParse(written)) continue
     const url = new URL(written)
-    if (url.username !== '' || url.password !== '') continue
+    // A host in braces is a variable of a script.
+    if (url.username !== '' || url.password !== '' || /[${}]/.test(url.hostname)) continue
     links.push({ url, written, before: labelOf(between), behind: firstLine(text.slice(end, end + 120)) })
   }
   return links
@@ -114,7 +115,7 @@ const pathSignIn =
 const pathNever =
   /^(?:unsub|optout|unregister|preferences|privacy|terms|tos|legal|help|faq|support|contact|policy|policies|imprint|impressum|blog|careers|survey|feedback|rsvp|cancel|decline|reject|deny|report|revoke|notme|dispute)/
 const pathOther =
-  /^(?:orders?|invoices?|receipts?|bookings?|reservations?|tracking|shipments?|cart|checkout|review|share|refer|events?|calendar|appointments?|delivery|products?|tickets?|trips?|attend|meetings?|payments?|billing|webversion|viewonline|docs|download|jobs?|article|posts?|news)$/
+  /^(?:orders?|invoices?|receipts?|bookings?|reservations?|tracking|shipments?|cart|checkout|review|share|refer|events?|calendar|appointments?|delivery|products?|tickets?|trips?|attend|meetings?|payments?|billing|webversion|viewonline|docs|download|blob|blame|jobs?|article|posts?|news)$/
 
 function judge(link: Link, title: string, isShortLived: () => boolean): { score: number; purpose: CodePurpose | null } | null {
   const words = wordsOf(link.url)

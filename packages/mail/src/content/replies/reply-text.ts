@@ -17,17 +17,24 @@ export function extractReplyText(text: string, isForward = false): string {
   const source = storableText(unifyLineEnds(cutText(text, REPLY_CHARACTERS_MAX)))
   const lines = source.split('\n')
   const isExact = findExactSignatures(lines)
-  for (const [index, line] of lines.entries()) if (mayEndBlank(line)) lines[index] = line.trimEnd()
+  for (const [index, line] of lines.entries()) if (mayEndBlank(line)) lines[index] = withoutBlankEnd(line)
   const { kept, hasCut } = new QuoteRemover(lines, isForward).remove()
   const withoutSignatures = kept.flatMap((run) => (run.isForwarded ? [run] : findSignatures(lines, run, isExact)))
   const result = joinRuns(lines, withoutSignatures) || joinRuns(lines, kept)
   return result === '' && hasCut ? source.trim() : result
 }
 
-/** False for a line that ends in printable ASCII, as most do. `trimEnd` handles the others. */
+/** False for a line that ends in printable ASCII, as most do. */
 function mayEndBlank(line: string): boolean {
   const code = line.charCodeAt(line.length - 1)
   return !(code > 0x20 && code < 0x7f)
+}
+
+/** A line without the white space and the invisible characters at its end, which mail programs also put on lines of their own. */
+function withoutBlankEnd(line: string): string {
+  let end = line.length
+  while (end > 0 && /[\s\u200b\u200e\u200f\u2060\ufeff]/.test(line[end - 1]!)) end--
+  return line.slice(0, end)
 }
 
 // An exact "-- " differs from "--" by its blank, which trimming removes.

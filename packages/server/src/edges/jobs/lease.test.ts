@@ -60,6 +60,10 @@ test('a renewal whose answer is late counts from when it was asked for', async (
 
 test('a lease that another worker has taken is not held, and not renewed again', async () => {
   const { queue, lease } = start(async () => false)
+  await vi.advanceTimersByTimeAsync(9_900)
+  expect(lease.isHeld()).toBe(true)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(lease.isHeld()).toBe(false)
   await vi.advanceTimersByTimeAsync(60_000)
   expect([lease.isHeld(), queue.renew.mock.calls.length]).toEqual([false, 1])
 })
