@@ -26,6 +26,7 @@ const forms: [string, string[], boolean][] = [
   ['x@[1.2.3.4]', ['|x@[1.2.3.4]'], false],
   ['x@ [1.2.3.4]', ['|x@[1.2.3.4]'], false],
   ['[x] a@b.example', ['[x]|a@b.example'], false],
+  ['[x, y] a@b.example', ['[x|', 'y]|a@b.example'], false],
   ['a[b]c', ['a[b]c|'], false],
   ['x@[1.2.3.4', ['|x@[1.2.3.4'], false],
   ['x@[]y', ['|x@[]y'], false],

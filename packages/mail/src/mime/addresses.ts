@@ -115,15 +115,10 @@ class AddressReader {
     let content = ''
     let from = open + 1
     let at = from
-    let isClosed = false
     let isRoute: boolean | null = null
     while (at < value.length) {
       const character = value[at]!
-      if (character === '>') {
-        isClosed = true
-        break
-      }
-      if (character === '<' || ((character === ',' || character === ';') && isRoute !== true)) break
+      if (character === '>' || character === '<' || ((character === ',' || character === ';') && isRoute !== true)) break
       if (isRoute === null && value.charCodeAt(at) > 0x20) isRoute = character === '@'
       let next = at + 1
       if (character === '"' && !this.#areQuotesOpen) {
@@ -146,7 +141,7 @@ class AddressReader {
     }
     this.#angle ||= content + value.slice(from, at)
     this.#hasGap = true
-    return isClosed ? at + 1 : at
+    return at
   }
 
   #readAtom(from: number): number {

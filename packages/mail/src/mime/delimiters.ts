@@ -45,6 +45,7 @@ export class DelimiterSearch {
   find(from: number): Delimiter | null {
     const raw = this.#raw
     const end = raw.length
+    // Stryker disable next-line ConditionalExpression: the native search only saves time
     const canJump = this.#needle.length >= LONG_NEEDLE_BYTES
     let lineStart = from
     while (lineStart < end) {
@@ -53,6 +54,7 @@ export class DelimiterSearch {
         if (delimiter !== null) return delimiter
       }
       let at = lineStart
+      // Stryker disable next-line ArithmeticOperator: the native search only saves time
       const stop = canJump ? Math.min(end, at + HAND_SCAN_BYTES) : end
       while (at < stop && !(raw[at] === LF && raw[at + 1] === DASH && raw[at + 2] === DASH)) at++
       if (at >= end) return null
@@ -89,11 +91,14 @@ export class DelimiterSearch {
       hash = Math.imul(hash ^ raw[index]!, HASH_FACTOR)
     }
     const isMarkedEnd = tokenEnd - from > 2 && raw[tokenEnd - 1] === DASH && raw[tokenEnd - 2] === DASH
+    // Stryker disable next-line ConditionalExpression: the filter only saves time
     if (this.#filter[hash & FILTER_MASK] === 0 && !(isMarkedEnd && this.#filter[hashBeforeTwo & FILTER_MASK] === 1)) return null
     for (let level = this.#boundaries.length - 1; level >= 0; level--) {
       const wanted = this.#hashes[level]!
       const boundary = this.#boundaries[level]!
+      // Stryker disable next-line ConditionalExpression: the hash only saves the comparison
       const isWhole = wanted === hash && isAt(raw, from, tokenEnd, boundary)
+      // Stryker disable next-line ConditionalExpression: the hash only saves the comparison
       if (!isWhole && !(isMarkedEnd && wanted === hashBeforeTwo && isAt(raw, from, tokenEnd - 2, boundary))) continue
       const newline = raw.indexOf(LF, at)
       return { lineStart, lineEnd: newline < 0 ? raw.length : newline + 1, level, isEnd: !isWhole }
@@ -129,6 +134,7 @@ function hashBytes(bytes: Buffer): number {
 }
 
 function isAt(raw: Buffer, from: number, to: number, boundary: Buffer): boolean {
+  // Stryker disable next-line ConditionalExpression: bytes of another length have another hash
   if (to - from !== boundary.length) return false
   for (let index = 0; index < boundary.length; index++) if (raw[from + index] !== boundary[index]) return false
   return true

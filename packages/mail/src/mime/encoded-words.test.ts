@@ -25,6 +25,7 @@ describe('the table of RFC 2047 §8', () => {
 
 describe('forms of real senders', () => {
   const table: [string, string, string][] = [
+    ['a charset with a language', '=?koi8-r*ru?Q?=F0?=', 'П'],
     ['a character split over two B words', '=?utf-8?B?w6TD?= =?utf-8?B?tg==?=', 'äö'],
     ['a character split over two Q words', '=?utf-8?Q?=C3?= =?UTF-8?Q?=A4?=', 'ä'],
     ['a character split over a Q and a B word', '=?utf-8?Q?=C3?= =?utf-8?B?pA==?=', 'ä'],

@@ -76,7 +76,7 @@ function shorten(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name
   const dot = name.lastIndexOf('.')
   const extension = dot > 0 && Buffer.byteLength(name.slice(dot)) <= 32 ? name.slice(dot) : ''
-  let stem = Buffer.from(name.slice(0, name.length - extension.length)).subarray(0, NAME_BYTES_MAX - Buffer.byteLength(extension))
+  let stem = Buffer.from(name).subarray(0, NAME_BYTES_MAX - Buffer.byteLength(extension))
   // Cut before a character that the limit would split.
   let end = stem.length
   while (end > 0 && (stem[end - 1]! & 0xc0) === 0x80) end--
