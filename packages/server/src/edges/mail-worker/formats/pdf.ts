@@ -1,23 +1,29 @@
-// Reads the text of PDF documents page by page with pdf.js. Nothing is drawn.
+// Reads the text of PDF documents page by page with pdf.js. Nothing is drawn, and images are not decoded.
 import { definePDFJSModule, getDocumentProxy } from 'unpdf'
 import type { BoundedText } from './bounded-text.ts'
+import { PdfPainting } from './pdf-painting.ts'
+import { tinyHeightMax } from './pdf-text-state.ts'
 import { Unreadable } from './unreadable.ts'
 
-/** Text below this height, in points, is too small to be seen. */
-const tinyHeightMax = 1.5
 /** A gap of more than this many line heights starts a paragraph. */
 const paragraphGap = 1.6
+/** The time for the search for unseen text, of all pages together. Later pages are not searched. */
+const searchMsMax = 5000
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 type Page = Awaited<ReturnType<Document['getPage']>>
 
 export async function readPdf(bytes: Buffer, out: BoundedText): Promise<void> {
   const document = await open(bytes)
+  let searchMs = 0
   try {
     for (let number = 1; number <= document.numPages && !out.isFull; number++) {
       const page = await document.getPage(number)
       if (document.numPages > 1) out.write(`\n\n## Page ${number}\n\n`)
       await readPage(page, out)
+      const beganMs = performance.now()
+      if (searchMs < searchMsMax) out.hide(await findUnseen(page))
+      searchMs += performance.now() - beganMs
       page.cleanup()
     }
   } finally {
@@ -34,6 +40,7 @@ async function open(bytes: Buffer): Promise<Document> {
       useSystemFonts: false,
       enableXfa: false,
       stopAtErrors: false,
+      maxImageSize: 1,
     })
   } catch (error) {
     if (!(error instanceof Error)) throw error
@@ -62,5 +69,18 @@ async function readPage(page: Page, out: BoundedText): Promise<void> {
       await reader.cancel()
       return
     }
+  }
+}
+
+/** Text that the page does not show. Empty for a page that pdf.js cannot follow. */
+async function findUnseen(page: Page): Promise<string> {
+  const { OPS, AnnotationMode } = await import('unpdf/pdfjs')
+  try {
+    const painting = new PdfPainting(page.view as [number, number, number, number], OPS)
+    painting.run(await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE }))
+    const unseen = painting.findUnseen()
+    return unseen === '' ? '' : `${unseen}\n`
+  } catch {
+    return ''
   }
 }
