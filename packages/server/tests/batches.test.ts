@@ -1,6 +1,7 @@
 // Batches: many messages sent in one transaction, strictly or permissively, and many read and changed at once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
+import { recordTransactions } from './harness/statements.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -119,6 +120,21 @@ describe('POST /mail/batch', () => {
     const body = { mode: 'permissive', messages: [messages[0], wide, messages[1]] }
     expect(await harness.expectApi(201, 'POST', '/mail/batch', { body })).toMatchObject({ queued: 2, refused: 1 })
     expect(await sent('limited', 'limited')).toHaveLength(2)
+  })
+
+  test('rules and suppressions are asked once for a whole batch', async () => {
+    const statementsFor = async (count: number, mode: string): Promise<number[]> => {
+      const messages = Array.from({ length: count }, (_, n) => message('ann', `once${n}@example.org`, 'judged once'))
+      const { transactions, stop } = recordTransactions()
+      try {
+        expect((await harness.expectApi(201, 'POST', '/mail/batch', { body: { mode, messages } })).queued).toBe(count)
+      } finally {
+        stop()
+      }
+      const own = transactions.find((statements) => statements.some(({ text }) => text.includes('INSERT INTO messages'))) ?? []
+      return ['FROM mail_rules', 'FROM suppressions'].map((part) => own.filter(({ text }) => text.includes(part)).length)
+    }
+    for (const mode of ['strict', 'permissive']) expect(await statementsFor(40, mode)).toEqual([1, 1])
   })
 
   test('takes 1 to 100 messages', async () => {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
+import { recordTransactions } from './harness/statements.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -106,4 +107,68 @@ test('replies to one correspondent elsewhere are held above 20 messages on a thr
   })
   expect(draft.approval.reasons).toEqual([expect.stringContaining('eve@example.org')])
   await harness.send('loop', 'eve@example.org')
+})
+
+test('answers to one correspondent elsewhere are held above 20, on whatever threads and with whatever tags', async () => {
+  await harness.createAgent('starter')
+  const arrived: Json[] = []
+  for (let index = 0; index < 22; index++) {
+    const from = `Bot <bot${index % 2 ? `+${index}` : ''}@example.net>`
+    await harness.deliver({ from, to: 'starter@agents.localhost', subject: `New thread ${index}`, text: 'ping' })
+    arrived.push(await harness.waitForMail('starter', `New thread ${index}`))
+  }
+  expect(new Set(arrived.map(({ thread_id }) => thread_id)).size).toBe(22)
+  const answer = ({ id }: Json, key?: string) =>
+    harness.api('POST', `/mailboxes/starter/messages/${id}/reply`, { key, body: { text: 'pong' } })
+  const statuses = (await Promise.all(arrived.map((one) => answer(one)))).map(({ status }) => status)
+  expect(statuses.toSorted()).toEqual([...Array(20).fill(201), 403, 403])
+
+  const last = arrived.at(-1) as Json
+  const held = await answer(last)
+  expect(held.body.error.code).toBe('approval_required')
+  expect(held.body.error.message).toContain('More than 20 answers to bot@example.net in 600 seconds.')
+  const draft = await harness.expectApi(201, 'POST', '/mailboxes/starter/drafts', {
+    key: await harness.agentKey('starter'),
+    body: { in_reply_to: last.id, text: 'pong' },
+  })
+  expect(draft.approval.reasons).toEqual([expect.stringContaining('bot@example.net')])
+  await harness.expectApi(201, 'POST', `/mailboxes/starter/drafts/${draft.id}/send`, { body: { version: draft.version } })
+
+  // Another correspondent, and a message that answers nothing, are not concerned.
+  await harness.deliver({ from: 'ada@example.net', to: 'starter@agents.localhost', subject: 'A question', text: 'Hello' })
+  expect((await answer(await harness.waitForMail('starter', 'A question'))).status).toBe(201)
+  await harness.send('starter', 'bot@example.net')
+
+  await harness.db.query({ text: `UPDATE send_counts SET ends_at = ends_at - interval '611 seconds'` })
+  expect((await answer(last)).status).toBe(201)
+})
+
+test('the loop guard asks once for all recipients of an answer', async () => {
+  await harness.createAgent('group')
+  await harness.deliver({ from: 'eve@example.org', to: 'group@agents.localhost', subject: 'To many', text: 'Hello' })
+  const { id } = await harness.waitForMail('group', 'To many')
+  const askedFor = async (recipients: number): Promise<number> => {
+    const to = Array.from({ length: recipients }, (_, n) => `r${n}@example.org`)
+    const { transactions, stop } = recordTransactions()
+    try {
+      await harness.expectApi(201, 'POST', `/mailboxes/group/messages/${id}/reply`, { body: { text: 'Hello', to } })
+    } finally {
+      stop()
+    }
+    return transactions.flat().filter(({ text }) => text.includes('LEFT JOIN message_recipients r')).length
+  }
+  expect(await askedFor(40)).toBe(await askedFor(1))
+})
+
+test('a tag does not hide a correspondent from the limit of a thread', async () => {
+  await harness.createAgent('tagged')
+  await harness.deliver({ from: 'eve+1@example.org', to: 'tagged@agents.localhost', subject: 'Tagged', text: 'ping' })
+  const { id } = await harness.waitForMail('tagged', 'Tagged')
+  const answers = []
+  for (let index = 0; index < 20; index++)
+    answers.push(
+      await harness.api('POST', `/mailboxes/tagged/messages/${id}/reply`, { body: { text: 'pong', to: `eve+${index}@example.org` } }),
+    )
+  expect(answers.map(({ status }) => status)).toEqual([...Array(19).fill(201), 403])
+  expect(answers.at(-1)?.body.error.message).toContain('eve@example.org on this thread')
 })

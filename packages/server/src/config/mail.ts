@@ -44,7 +44,7 @@ export const mail = area({
       name: 'CALLSIGN_AGENT_LOOP_SECONDS',
       fallback: '600',
       sentence:
-        'Seconds in which two hosted agents may exchange 20 messages on one thread. Further messages wait until that time has passed. 0 means no limit.',
+        'Seconds in which two hosted agents may exchange 20 messages on one thread. Further messages wait until that time has passed. An agent may send 20 answers to one correspondent elsewhere in that time, and further ones need approval. 0 means no limit.',
       read: integer(0, 86_400),
     }),
     approvalHours: setting({

@@ -86,6 +86,10 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
       const headers = { authorization: `Bearer ${key}`, 'user-agent': userAgent }
       const caller = await apiCalls().authenticate({ headers, socket: { remoteAddress: address } })
       const { call } = apiCalls().as(caller)
+      const latestOf = async (threadId: string) => {
+        const { mailboxId, organizationId } = await identities.requireMailbox(caller, username)
+        return (await messages.requireThread(mailboxId, organizationId, threadId)).latest
+      }
       return {
         async findThread(references) {
           const { mailboxId } = await identities.requireMailbox(caller, username)
@@ -99,8 +103,10 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
 
         async requestApproval(body, key) {
           const idempotencyKey = key === null ? undefined : `${key}-draft`
-          const { thread_id: _, ...fields } = body
+          const { thread_id: threadId, ...fields } = body
           const params = { email_address: username }
+          const answered = threadId === undefined ? null : await latestOf(threadId)
+          if (answered !== null) Object.assign(fields, { in_reply_to: answered.id })
           const { id, version, status } = await call(createDraft, { params, body: fields as never, idempotencyKey })
           if (status === 'draft')
             await call(requestApproval, { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey })

@@ -61,5 +61,6 @@ function customHeaders({ headers }: ParsedMessage): Record<string, string> {
   return kept
 }
 
+/** True for any value but `no` (RFC 3834 §5). Answers of programs are marked as generated, because Callsign did not choose their recipient. */
 const isGenerated = ({ headers }: ParsedMessage): boolean =>
-  headers.some(({ name, value }) => name.toLowerCase() === 'auto-submitted' && /^\s*auto-generated\b/i.test(value))
+  headers.some(({ name, value }) => name.toLowerCase() === 'auto-submitted' && /^\s*(?!no\b)[a-z]/i.test(value))

@@ -30,22 +30,25 @@ function byMessage(rows: RecipientRow[]): Map<string, RecipientRow[]> {
 
 const untagged = (column: string): string => `lower(regexp_replace(${column}, '\\+[^@]*@', '@'))`
 
-/** The messages between two agents on a thread: `addresses` are the other agent's, and ids lie between `sinceId` and `beforeId`. */
+/** Messages with correspondents on a thread, by their addresses without tags. Ids lie between `sinceId` and `beforeId`. */
 export type Exchange = { threadId: string; addresses: string[]; beforeId: string; sinceId: string }
 
-/** Delivery times of the latest 1,000 messages of an exchange, newest first. Null stands for a message that still waits. */
-export async function findExchange(sql: Sql, exchange: Exchange): Promise<(Date | null)[]> {
-  const { rows } = await sql.query<{ at: Date | null }>({
+/** The delivery time of a message, and the address of its correspondent. Null stands for a message that still waits. */
+export type Exchanged = { at: Date | null; address: string }
+
+/** The latest 2,000 messages of an exchange, newest first. */
+export async function findExchange(sql: Sql, exchange: Exchange): Promise<Exchanged[]> {
+  const { rows } = await sql.query<Exchanged>({
     name: 'find-exchange',
-    text: `SELECT CASE WHEN m.direction = 'inbound' THEN m.created_at WHEN r.status = 'queued' THEN NULL ELSE r.last_attempt_at END AS at
+    text: `SELECT CASE WHEN m.direction = 'inbound' THEN ${untagged('m.from_address')} ELSE ${untagged('r.address')} END AS address, CASE WHEN m.direction = 'inbound' THEN m.created_at WHEN r.status = 'queued' THEN NULL ELSE r.last_attempt_at END AS at
       FROM messages m LEFT JOIN message_recipients r
         ON r.message_id = m.id AND m.direction = 'outbound' AND ${untagged('r.address')} = ANY($2)
       WHERE m.thread_id = $1 AND m.id < $3 AND m.id > $4
         AND ((m.direction = 'inbound' AND ${untagged('m.from_address')} = ANY($2)) OR r.status IN ('queued', 'sent', 'delivered'))
-      ORDER BY m.id DESC LIMIT 1000`,
+      ORDER BY m.id DESC LIMIT 2000`,
     values: [exchange.threadId, exchange.addresses, exchange.beforeId, exchange.sinceId],
   })
-  return rows.map((row) => row.at)
+  return rows
 }
 
 /** Recipients by message, in their original order. */

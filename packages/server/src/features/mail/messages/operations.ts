@@ -99,8 +99,8 @@ export interface Messages extends Threads, MessageBatches {
   lockRecipients(tx: Tx, messageIds: string[]): Promise<Map<string, RecipientRow[]>>
   /** Writes delivery results of recipients, and the status of their messages. */
   updateDeliveries(tx: Tx, deliveries: deliveryStore.DeliveryChange[], at: Date): Promise<void>
-  /** Delivery times of the earlier messages between two agents on a thread. Null stands for a message that still waits. */
-  findExchange(exchange: deliveryStore.Exchange, sql?: Sql): Promise<(Date | null)[]>
+  /** The earlier messages with correspondents on a thread, with their delivery times. */
+  findExchange(exchange: deliveryStore.Exchange, sql?: Sql): Promise<deliveryStore.Exchanged[]>
   /**
    * True when the mailbox of a message has sent this address an automatic answer since then. Holds a lock on the pair until the transaction
    * ends, so that concurrent calls cannot both answer.

@@ -6,6 +6,7 @@ import { ApiError } from '../../../core/errors.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { Guardrail } from '../rules/model.ts'
 import type { Addressed } from './filing.ts'
 import { type Inspection, type OutgoingMessage, orGone, type Queued } from './model.ts'
 
@@ -17,14 +18,17 @@ type Parts = {
   requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner>
   prepare: (call: Call, owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
   inspectOne: (message: Addressed) => Promise<Inspection>
-  queueAll: (tx: Tx, messages: Addressed[]) => Promise<Queued[]>
-  refusalsOf: (sql: Sql, messages: Addressed[]) => Promise<(ApiError | null)[]>
+  judgeBatch: (sql: Sql, messages: Addressed[]) => Promise<(Guardrail | ApiError)[]>
+  queueJudged: (tx: Tx, messages: Addressed[], guardrails: Guardrail[]) => Promise<Queued[]>
 }
 
+type Refused = { index: number; addressed: null; refusal: ApiError }
+/** A message of a batch: ready to be judged, or refused. */
+type Prepared = { index: number; addressed: Addressed; refusal: null } | Refused
 /** A message of a batch: ready to be queued, or refused. */
-type Prepared = { index: number } & ({ addressed: Addressed; refusal: null } | { addressed: null; refusal: ApiError })
+type Decided = { index: number; addressed: Addressed; refusal: null; guardrail: Guardrail } | Refused
 
-export function createBatchSend({ requireSender, prepare, inspectOne, queueAll, refusalsOf }: Parts) {
+export function createBatchSend({ requireSender, prepare, inspectOne, judgeBatch, queueJudged }: Parts) {
   async function prepareItem(call: Call, { agent, ...message }: Item, index: number): Promise<Prepared> {
     try {
       const owner = await requireSender(call.caller, agent)
@@ -36,13 +40,14 @@ export function createBatchSend({ requireSender, prepare, inspectOne, queueAll, 
     }
   }
 
-  /** The same messages, with those as refused that rules or suppressions refuse. */
-  async function judgeItems(tx: Tx, prepared: Prepared[]): Promise<Prepared[]> {
+  /** The same messages, with those as refused that rules, suppressions or the guards refuse. */
+  async function decide(tx: Tx, prepared: Prepared[]): Promise<Decided[]> {
     const ready = prepared.flatMap(({ addressed }) => addressed ?? [])
-    const refusals = new Map((await refusalsOf(tx, ready)).map((refusal, place) => [ready[place], refusal]))
+    const judged = new Map((await judgeBatch(tx, ready)).map((one, place) => [ready[place], one]))
     return prepared.map((item) => {
-      const refusal = item.addressed && refusals.get(item.addressed)
-      return refusal ? { index: item.index, addressed: null, refusal } : item
+      if (item.addressed === null) return item
+      const one = judged.get(item.addressed) as Guardrail | ApiError
+      return one instanceof ApiError ? { index: item.index, addressed: null, refusal: one } : { ...item, guardrail: one }
     })
   }
 
@@ -56,12 +61,14 @@ export function createBatchSend({ requireSender, prepare, inspectOne, queueAll, 
     }
     return call
       .transact(async (tx) => {
-        const items = await judgeItems(tx, prepared)
+        const items = await decide(tx, prepared)
         const refused = items.find((item) => item.refusal !== null)
         if (refused?.refusal && mode === 'strict') throw atIndex(refused.refusal, refused.index)
-        const queued = await queueAll(
+        const allowed = items.filter((item) => item.refusal === null)
+        const queued = await queueJudged(
           tx,
-          items.flatMap(({ addressed }) => addressed ?? []),
+          allowed.map(({ addressed }) => addressed),
+          allowed.map(({ guardrail }) => guardrail),
         )
         return toReply(items, queued)
       })
@@ -78,7 +85,7 @@ function atIndex(error: ApiError, index: number): ApiError {
   return new ApiError(error.code, error.message, { details, headers: error.headers, ...(error.status === 400 && { status: 400 as const }) })
 }
 
-function toReply(items: Prepared[], queued: Queued[]): Reply {
+function toReply(items: Decided[], queued: Queued[]): Reply {
   const left = queued.values()
   const data = items.map(({ index, refusal }) => {
     if (refusal !== null) {

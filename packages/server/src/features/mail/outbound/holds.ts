@@ -6,41 +6,73 @@ import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { Messages } from '../messages/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
+import { correspondentsOf } from './answers.ts'
 import { exchangeSince } from './attempt.ts'
-import type { GuardedFile, Inspected, Inspection } from './model.ts'
+import { type GuardedFile, heldForApproval, type Inspected, type Inspection } from './model.ts'
 import { guardFlags, isTextFile, reasonsOf, scannedCharactersMax } from './outbound-guard.ts'
 
-type Parts = { identities: Identities; attachments: Attachments; messages: Messages; loopRule: LoopRule }
+type Parts = {
+  identities: Identities
+  attachments: Attachments
+  messages: Messages
+  loopRule: LoopRule
+  /** The numbers of answers of an identity to correspondents in the window. */
+  findAnswers: (owner: MailboxOwner, correspondents: string[], sql?: Sql) => Promise<Map<string, number>>
+}
 
-export function createHolds({ identities, attachments, messages, loopRule }: Parts) {
+export function createHolds({ identities, attachments, messages, loopRule, findAnswers }: Parts) {
+  const { messagesMax, windowMs } = loopRule
+
   async function textOf(file: GuardedFile): Promise<{ name: string; text: string | null }> {
     const isLong = file.size_bytes > scannedCharactersMax
     return { name: file.filename, text: isLong ? null : (await attachments.readFile(file)).toString('utf8') }
   }
 
-  /** The correspondent elsewhere with whom a thread exceeds the loop rule, or null. Hosted agents wait instead, in the delivery. */
-  async function findLoop({ isReply, threadId, addresses }: Inspected, sql?: Sql): Promise<string | null> {
-    if (!isReply || threadId === null || loopRule.windowMs === 0) return null
-    const at = now()
-    for (const address of addresses) {
-      const exchange = { threadId, addresses: [address.toLowerCase()], beforeId: 'msg_zzzz', sinceId: exchangeSince(at) }
-      const isLoop = findHoldMs(await messages.findExchange(exchange, sql), at.getTime(), loopRule) !== null
-      if (isLoop && !(await identities.isHostedRecipient(address))) return address
-    }
+  /** The first of these correspondents that is elsewhere. Hosted agents wait instead, in the delivery. */
+  async function findElsewhere(correspondents: string[]): Promise<string | null> {
+    for (const address of correspondents) if (!(await identities.isHostedRecipient(address))) return address
     return null
+  }
+
+  const answersReason = (correspondent: string): string =>
+    `More than ${messagesMax} answers to ${correspondent} in ${windowMs / 1000} seconds.`
+
+  /** The reason to hold an answer: too many messages with a correspondent elsewhere on its thread, or too many answers to one. */
+  async function findLoop(owner: MailboxOwner, { isReply, threadId, addresses }: Inspected, sql?: Sql): Promise<string | null> {
+    if (!isReply || windowMs === 0 || addresses.length === 0) return null
+    const at = now()
+    const correspondents = correspondentsOf(addresses)
+    const exchange = { addresses: correspondents, beforeId: 'msg_zzzz', sinceId: exchangeSince(at) }
+    const [exchanged, counts] = await Promise.all([
+      threadId === null ? [] : messages.findExchange({ threadId, ...exchange }, sql),
+      findAnswers(owner, correspondents, sql),
+    ])
+    const isLoop = (correspondent: string): boolean => {
+      const before = exchanged.filter(({ address }) => address === correspondent).map((one) => one.at)
+      return findHoldMs(before, at.getTime(), loopRule) !== null
+    }
+    const onThread = await findElsewhere(correspondents.filter(isLoop))
+    if (onThread !== null) return `More than ${messagesMax} messages with ${onThread} on this thread in ${windowMs / 1000} seconds.`
+    const answered = await findElsewhere(correspondents.filter((one) => (counts.get(one) ?? 0) >= messagesMax))
+    return answered === null ? null : answersReason(answered)
+  }
+
+  /** Throws 403 for the first of these correspondents that is elsewhere. They got more answers than the loop rule allows. */
+  async function refuseAnswers(correspondents: string[]): Promise<void> {
+    const correspondent = await findElsewhere(correspondents)
+    if (correspondent !== null) throw heldForApproval([answersReason(correspondent)])
   }
 
   /** `sql` is the transaction that the caller is in, because a second connection could not be had while all are in transactions. */
   async function inspect(owner: MailboxOwner, message: Inspected, sql?: Sql): Promise<Inspection> {
     const files =
       owner.outboundGuard.mode === 'off' ? [] : message.files.filter((file) => isTextFile(file) && (file.bytes || file.blob_key))
-    const [texts, loop] = await Promise.all([Promise.all(files.map(textOf)), findLoop(message, sql)])
+    const [texts, loop] = await Promise.all([Promise.all(files.map(textOf)), findLoop(owner, message, sql)])
     const flags = guardFlags(owner, { subject: message.subject, text: message.text, html: message.html, files: texts })
     const reasons = reasonsOf(flags)
-    if (loop !== null)
-      reasons.push(`More than ${loopRule.messagesMax} messages with ${loop} on this thread in ${loopRule.windowMs / 1000} seconds.`)
+    if (loop !== null) reasons.push(loop)
     return { flags, reasons, isHeld: loop !== null || (owner.outboundGuard.mode === 'hold' && flags.length > 0) }
   }
 
-  return { inspect }
+  return { inspect, refuseAnswers }
 }

@@ -131,7 +131,12 @@ export function createDelivery(parts: Parts): JobHandler {
     const at = now()
     const addresses = [owner.address, mailboxAddressOf(recipient.address) ?? owner.address]
     const exchange = { threadId: row.thread_id, addresses, beforeId: row.id, sinceId: exchangeSince(at) }
-    return findHoldMs(await messages.findExchange(exchange), at.getTime(), loopRule)
+    const exchanged = await messages.findExchange(exchange)
+    return findHoldMs(
+      exchanged.map((one) => one.at),
+      at.getTime(),
+      loopRule,
+    )
   }
 
   /** Sends one envelope per recipient, because each has its own return path. So no recipient can bounce for another. */

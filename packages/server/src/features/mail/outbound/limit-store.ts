@@ -1,6 +1,6 @@
 // The SQL of counted messages.
 import type { Sql, Tx } from '../../../core/sql.ts'
-import { type Charge, type Counted, slicesPerWindow, windowSeconds } from './sending-limits.ts'
+import { type Addition, type Charge, type Counted, slicesPerWindow, windowSeconds } from './sending-limits.ts'
 
 /**
  * Adds the messages of a transaction to the counters of their limits, and returns the new counts. Locks the subjects until the
@@ -18,12 +18,27 @@ export async function count(tx: Tx, charges: Charge[]): Promise<Counted[]> {
       })),
     )
     .filter(({ amount }) => amount > 0)
-  if (wanted.length === 0) return []
-  await lockSubjects(tx, [...new Set(wanted.map(({ charge }) => charge.subject))])
+  const counts = await add(
+    tx,
+    wanted.map(({ charge: { organizationId, subject }, name, amount }) => ({
+      organizationId,
+      subject,
+      name,
+      seconds: windowSeconds[name],
+      amount,
+    })),
+  )
+  return wanted.map((one, index) => ({ ...one, count: counts[index] as number }))
+}
+
+/** Adds to counters, each once, and returns their new counts in order. Locks the subjects until the transaction ends. */
+export async function add(tx: Tx, additions: Addition[]): Promise<number[]> {
+  if (additions.length === 0) return []
+  await lockSubjects(tx, [...new Set(additions.map(({ subject }) => subject))])
   const { rows } = await tx.query<{ subject: string; name: string; count: number }>({
     name: 'count-sent',
     text: `WITH wanted AS MATERIALIZED (
-        SELECT w.*, clock_timestamp() AS now, make_interval(secs => w.seconds / ${slicesPerWindow}) AS slice
+        SELECT w.*, clock_timestamp() AS now, make_interval(secs => w.seconds / ${slicesPerWindow}.0) AS slice
         FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[]) AS w (organization_id, subject, name, seconds, amount)
       ), added AS (
         INSERT INTO send_counts AS c (organization_id, subject, name, ends_at, count)
@@ -34,15 +49,26 @@ export async function count(tx: Tx, charges: Charge[]): Promise<Counted[]> {
         SELECT coalesce(sum(c.count), 0) FROM send_counts c WHERE c.subject = w.subject AND c.name = w.name AND c.ends_at > w.now
       )::int AS count FROM wanted w`,
     values: [
-      wanted.map(({ charge }) => charge.organizationId),
-      wanted.map(({ charge }) => charge.subject),
-      wanted.map(({ name }) => name),
-      wanted.map(({ name }) => windowSeconds[name]),
-      wanted.map(({ amount }) => amount),
+      additions.map(({ organizationId }) => organizationId),
+      additions.map(({ subject }) => subject),
+      additions.map(({ name }) => name),
+      additions.map(({ seconds }) => seconds),
+      additions.map(({ amount }) => amount),
     ],
   })
   const found = new Map(rows.map((row) => [`${row.subject} ${row.name}`, row.count]))
-  return wanted.map((one) => ({ ...one, count: found.get(`${one.charge.subject} ${one.name}`) ?? one.amount }))
+  return additions.map(({ subject, name, amount }) => found.get(`${subject} ${name}`) ?? amount)
+}
+
+/** The present counts of some counters of a subject, by their names. Counters of 0 are left out. */
+export async function findCounts(sql: Sql, organizationId: string, subject: string, names: string[]): Promise<Map<string, number>> {
+  const { rows } = await sql.query<{ name: string; count: number }>({
+    name: 'find-send-counts',
+    text: `SELECT name, sum(count)::int AS count FROM send_counts
+      WHERE organization_id = $1 AND subject = $2 AND name = ANY($3) AND ends_at > clock_timestamp() GROUP BY name`,
+    values: [organizationId, subject, names],
+  })
+  return new Map(rows.map(({ name, count }) => [name, count]))
 }
 
 /** Sorted, so that concurrent transactions lock common subjects in the same order. */

@@ -19,6 +19,7 @@ import type { MailRules } from '../rules/operations.ts'
 import type { Storage } from '../storage/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import type { LoopRule } from './agent-loop.ts'
+import { answerSubject, answersIn } from './answers.ts'
 import { type Addressed, toFiling } from './filing.ts'
 import { createHolds } from './holds.ts'
 import * as limitStore from './limit-store.ts'
@@ -34,7 +35,7 @@ import {
   toRecipientRows,
 } from './model.ts'
 import { replyAddressesOf } from './reply-addresses.ts'
-import { type Charge, type CountedMessage, chargesOf, checkRecipientsPerMessage, countReached } from './sending-limits.ts'
+import { type Charge, type CountedMessage, chargesOf, countReached, recipientsRefusal } from './sending-limits.ts'
 
 type Parts = {
   db: Database
@@ -62,20 +63,30 @@ type Judged = { owner: MailboxOwner; outgoing: Addressing }
 const namedMax = 10_000
 
 export function createOutgoingQueue(parts: Parts) {
-  const { db, attachments, mailRules, storage, suppressions, enqueue, limitDefaults, mailDomain, messageCache, businessEvents } = parts
-  const holds = createHolds(parts)
+  const { db, attachments, mailRules, storage, suppressions, enqueue, limitDefaults, loopRule, mailDomain, messageCache, businessEvents } =
+    parts
+  const holds = createHolds({
+    ...parts,
+    findAnswers: (owner, correspondents, sql = db) =>
+      limitStore.findCounts(sql, owner.organizationId, answerSubject(owner.identityId), correspondents),
+  })
   /** `call.transact` of a call without an Idempotency-Key. */
   const { transact } = db
   const named = new Set<string>()
 
-  /**
-   * Checks rules and suppressions for the addresses of messages, before anything is written. Every send passes here. Throws 403 for the
-   * first refused message. Resolves with the guardrail that allowed each.
-   */
-  async function judge(sql: Sql, messages: Judged[]): Promise<Guardrail[]> {
+  /** Checks rules and suppressions for the addresses of messages. Resolves with the guardrail that allows each, or its refusal. */
+  async function judgeEach(sql: Sql, messages: Judged[]): Promise<(Guardrail | ApiError)[]> {
     const asked = messages.map(toAsked)
-    const [guardrails] = await Promise.all([mailRules.judgeOutgoing(sql, asked), suppressions.requireUnsuppressed(sql, asked)])
-    return guardrails
+    const [judged, suppressed] = await Promise.all([mailRules.judgeOutgoing(sql, asked), suppressions.judgeRecipients(sql, asked)])
+    return judged.map((one, index) => (one instanceof ApiError ? one : (suppressed[index] ?? one)))
+  }
+
+  /** `judgeEach` before anything is written. Every send passes here, unless it was judged already. Throws 403 for the first refused message. */
+  async function judge(sql: Sql, messages: Judged[]): Promise<Guardrail[]> {
+    return (await judgeEach(sql, messages)).map((one) => {
+      if (one instanceof ApiError) throw one
+      return one
+    })
   }
 
   /** Searches messages for reasons to hold them. Throws 403 for the first one that needs approval. */
@@ -101,6 +112,10 @@ export function createOutgoingQueue(parts: Parts) {
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   const queueAll = (tx: Tx, messages: Addressed[]): Promise<Queued[]> => fileAll(tx, messages, () => judge(tx, messages))
 
+  /** `queueAll` for messages that `judgeBatch` has allowed in the same transaction. */
+  const queueJudged = (tx: Tx, messages: Addressed[], guardrails: Guardrail[]): Promise<Queued[]> =>
+    fileAll(tx, messages, async () => guardrails)
+
   /** Files messages. `checks` are statements of the last round trip. With them, the transaction has no other work. */
   async function fileAll(
     tx: Tx,
@@ -109,7 +124,10 @@ export function createOutgoingQueue(parts: Parts) {
     checks: (() => Promise<void>)[] | null = null,
   ): Promise<Queued[]> {
     const counted = messages.map(toCounted)
-    for (const message of counted) checkRecipientsPerMessage(message, limitDefaults)
+    for (const message of counted) {
+      const refusal = recipientsRefusal(message, limitDefaults)
+      if (refusal !== null) throw refusal
+    }
     const [guardrails, inspections] = await Promise.all([findGuardrails(), inspectAll(tx, messages)])
     const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, inspections[index]?.flags ?? [], mailDomain))
     await storage.reserve(
@@ -122,14 +140,19 @@ export function createOutgoingQueue(parts: Parts) {
     )
     const known = await findThreads(tx, filings)
     const charges = chargesOf(counted, limitDefaults)
+    const answers = answersIn(messages, loopRule)
     const filed = await fileMessages(tx, filings, known, [], async () => {
       const jobs = filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id }))
       const written = [enqueue(tx, jobs), ...(checks ?? []).map((check) => check())]
-      if (checks !== null && charges.length === 0) tx.commitBehind()
+      if (checks !== null && charges.length + answers.length === 0) tx.commitBehind()
       await Promise.all(written)
     })
     // Last, because other senders of the same subjects wait from here to the commit.
     if (charges.length > 0) await checkCounts(tx, charges)
+    if (answers.length > 0) {
+      const counts = await limitStore.add(tx, answers)
+      await holds.refuseAnswers(answers.filter((_, index) => (counts[index] ?? 0) > loopRule.messagesMax).map(({ name }) => name))
+    }
     tx.afterCommit(() => {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
         businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
@@ -203,24 +226,20 @@ export function createOutgoingQueue(parts: Parts) {
     return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
   }
 
-  /** The errors of messages that rules or suppressions refuse. Null for the others. */
-  async function refusalsOf(sql: Sql, messages: Addressed[]): Promise<(ApiError | null)[]> {
-    const refusals: (ApiError | null)[] = []
-    for (const message of messages) {
-      const refusal = await Promise.try(() => {
-        checkRecipientsPerMessage(toCounted(message), limitDefaults)
-        return Promise.all([judge(sql, [message]), inspectAll(sql, [message])])
-      }).then(
-        () => null,
-        (error: unknown) => error,
+  /** For each inspected message of a batch the guardrail that allows it, or the error that refuses it. */
+  async function judgeBatch(sql: Sql, messages: Addressed[]): Promise<(Guardrail | ApiError)[]> {
+    const judged = await judgeEach(sql, messages)
+    return messages.map((message, index) => {
+      const one = judged[index] as Guardrail | ApiError
+      if (one instanceof ApiError) return one
+      const { isHeld, reasons } = message.inspection ?? { isHeld: false, reasons: [] }
+      return (
+        recipientsRefusal(toCounted(message), limitDefaults) ?? (isHeld && !message.outgoing.isApproved ? heldForApproval(reasons) : one)
       )
-      if (refusal !== null && !(refusal instanceof ApiError)) throw refusal
-      refusals.push(refusal)
-    }
-    return refusals
+    })
   }
 
-  return { inspect: holds.inspect, inspectOne, queue, queueAll, queueMessage, refusalsOf, shareAttachments, takeFiles }
+  return { inspect: holds.inspect, inspectOne, judgeBatch, queue, queueJudged, queueMessage, shareAttachments, takeFiles }
 }
 
 /** Counts the messages. Throws for the first counter above its limit. */

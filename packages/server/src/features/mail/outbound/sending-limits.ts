@@ -33,6 +33,9 @@ export type Charge = {
   addresses: Set<string>
 }
 
+/** An addition to one counter, with the length of its window. */
+export type Addition = { organizationId: string; subject: string; name: string; seconds: number; amount: number }
+
 type Reached = { name: SendingLimitName; scope: LimitScope; max: number; left: number; resetsAt: Date | null }
 
 const scopes = ['identity', 'key', 'organization'] as const
@@ -53,14 +56,15 @@ function limitsOf(scope: LimitScope, { owner }: CountedMessage, defaults: LimitD
   return limits
 }
 
-/** Throws when a message has more recipients than one message may have. */
-export function checkRecipientsPerMessage(message: CountedMessage, defaults: LimitDefaults): void {
+/** The error for a message with more recipients than one message may have, or null. */
+export function recipientsRefusal(message: CountedMessage, defaults: LimitDefaults): ApiError | null {
   for (const scope of scopes) {
     if (subjectOf(scope, message) === null) continue
     const max = limitInForce(message.owner.limits[scope], defaults[scope], 'recipients_per_message')
     if (max !== null && message.addresses.length > max)
-      throw limitReached({ name: 'recipients_per_message', scope, max, left: max, resetsAt: null }, 0)
+      return limitReached({ name: 'recipients_per_message', scope, max, left: max, resetsAt: null }, 0)
   }
+  return null
 }
 
 /** Charges of the messages of one transaction, one per subject. Subjects without a counted limit are left out. */

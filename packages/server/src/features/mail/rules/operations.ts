@@ -40,8 +40,8 @@ export interface MailRules {
   findInbound(sql: Sql, arrivals: { owner: MailboxOwner; senders: string[] }[]): Promise<FoundRules>
   /** The decision on each arriving message, in order. */
   judgeArrivals(arrivals: JudgedArrival[], rulesOf: FoundRules): Guardrail[]
-  /** The guardrail that allows each outgoing message, in order. Throws 403 `recipient_not_allowed` for the first refused message, with its refused recipients. */
-  judgeOutgoing(sql: Sql, messages: OutgoingRecipients[]): Promise<Guardrail[]>
+  /** For each outgoing message, in order, the guardrail that allows it, or 403 `recipient_not_allowed` with its refused recipients. */
+  judgeOutgoing(sql: Sql, messages: OutgoingRecipients[]): Promise<(Guardrail | ApiError)[]>
   /** The guardrails of `judgeOutgoing` where no rule names an address, or null when one of the messages is refused then. */
   judgeWithoutRules(messages: OutgoingRecipients[]): Guardrail[] | null
   /** Fails in the database, so that `isJudgementNeeded` holds, if a rule names an address of these messages. */
@@ -220,7 +220,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
         }))
         const rest = refusals.length - 1
         const more = rest > 0 ? ` So ${rest === 1 ? 'is' : 'are'} ${rest} more, listed in details.` : ''
-        throw new ApiError('recipient_not_allowed', `${refusals[0]?.reason}.${more}`, { details })
+        return new ApiError('recipient_not_allowed', `${refusals[0]?.reason}.${more}`, { details })
       })
     },
 

@@ -4,7 +4,7 @@ import type * as contract from '@callsign/contract/suppressions'
 import { addressKey, findHiddenCharacter, readAddressKey } from '@callsign/mail/mail-address'
 import type { Caller } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
-import { invalid, notFound } from '../../../core/errors.ts'
+import { type ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
@@ -35,8 +35,8 @@ export interface Suppressions {
    * that are not addresses, since a report may name anything.
    */
   suppress(tx: Tx, additions: NewSuppression[]): Promise<void>
-  /** Throws 403 `recipient_suppressed` when a message has suppressed recipients, naming all of its suppressed recipients. */
-  requireUnsuppressed(sql: Sql, messages: AddressedMessage[]): Promise<void>
+  /** For each message, in order, 403 `recipient_suppressed` that names all of its suppressed recipients, or null. */
+  judgeRecipients(sql: Sql, messages: AddressedMessage[]): Promise<(ApiError | null)[]>
   /** Fails in the database, so that `isJudgementNeeded` holds, if a recipient of these messages is suppressed. */
   requireNoSuppression(sql: Sql, messages: AddressedMessage[]): Promise<void>
 }
@@ -115,20 +115,20 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
 
     requireNoSuppression: (sql, messages) => store.requireNoSuppression(sql, wantedOf(messages)),
 
-    async requireUnsuppressed(sql, messages) {
+    async judgeRecipients(sql, messages) {
       const found = new Map(
         (await store.findSuppressions(sql, wantedOf(messages))).map((row) => [`${row.organization_id} ${row.email_address}`, row] as const),
       )
-      if (found.size === 0) return
-      for (const { organizationId, addressees } of messages) {
+      if (found.size === 0) return messages.map(() => null)
+      return messages.map(({ organizationId, addressees }) => {
         const refused = addressees.flatMap((addressee) => {
           const row = entriesFor(addressee.address)
             .map((entry) => found.get(`${organizationId} ${entry}`))
             .find((one) => one !== undefined)
           return row ? [{ addressee, row }] : []
         })
-        if (refused.length > 0) throw recipientSuppressed(refused)
-      }
+        return refused.length > 0 ? recipientSuppressed(refused) : null
+      })
     },
   }
 }
