@@ -251,6 +251,8 @@ test('a concept file of a feature is pure: it imports neither stores nor operati
     'server/src/features/imessage/simulation.ts',
     'server/src/features/simulator/mail.ts',
     'server/src/features/mail/messages/filing.ts',
+    'server/src/features/mail/messages/known-threads.ts',
+    'server/src/features/mail/inbound/judging.ts',
     'server/src/features/mail/messages/recipients.ts',
     'server/src/features/events/log/history.ts',
     'server/src/features/events/log/wait.ts',

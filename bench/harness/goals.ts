@@ -30,6 +30,7 @@ export const goals = {
   growth: { of: 'the request that grows most, 10 thousand to 1 million messages', against: 'a limit', atMost: 1.5 },
   'list-growth': { of: 'the list that grows most, 10 thousand to 1 million rows', against: 'a limit', atMost: 1.5 },
   'tunnel-64': { of: 'requests through a tunnel, 64 connections', against: 'the origin without a tunnel', atLeast: 0.45 },
+  memory: { of: 'memory under mixed load, last minute, in MB', against: 'a limit', atMost: 250 },
   'resend-1': { of: 'latency of the API of Resend, 1 connection', against: 'our own API', atMost: 1.1 },
   'resend-16': { of: 'latency of the API of Resend, 16 connections', against: 'our own API', atMost: 1.1 },
 } satisfies Record<string, Goal>

@@ -2,8 +2,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Sends the message `count` times, one after another over one connection. Milliseconds from the final dot to the answer, sorted. */
-export async function measureLatency(port: number, from: string, to: string, message: Buffer, count: number): Promise<number[]> {
+export type SmtpClient = {
+  /** Sends one message. Milliseconds from the final dot to 250. Throws at any other answer. */
+  deliver: (from: string, to: string, message: Buffer) => Promise<number>
+  close: () => Promise<void>
+}
+
+/** Connects to the server on this port and greets it. */
+export async function openSmtpClient(port: number): Promise<SmtpClient> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let text = ''
   let answered: (reply: string) => void = () => {}
@@ -25,17 +31,27 @@ export async function measureLatency(port: number, from: string, to: string, mes
   }
   await say('', '220')
   await say('EHLO bench.example\r\n', '250')
-  const body = Buffer.concat([message, Buffer.from('\r\n.\r\n')])
-  const took: number[] = []
-  for (let i = 0; i < count; i++) {
-    await say(`MAIL FROM:<${from}>\r\n`, '250')
-    await say(`RCPT TO:<${to}>\r\n`, '250')
-    await say('DATA\r\n', '354')
-    const beganMs = performance.now()
-    await say(body, '250')
-    took.push(performance.now() - beganMs)
+  return {
+    async deliver(from, to, message) {
+      await say(`MAIL FROM:<${from}>\r\n`, '250')
+      await say(`RCPT TO:<${to}>\r\n`, '250')
+      await say('DATA\r\n', '354')
+      const beganMs = performance.now()
+      await say(Buffer.concat([message, Buffer.from('\r\n.\r\n')]), '250')
+      return performance.now() - beganMs
+    },
+    async close() {
+      socket.end('QUIT\r\n')
+      await once(socket, 'close')
+    },
   }
-  socket.end('QUIT\r\n')
-  await once(socket, 'close')
+}
+
+/** Sends the message `count` times, one after another over one connection. Milliseconds from the final dot to the answer, sorted. */
+export async function measureLatency(port: number, from: string, to: string, message: Buffer, count: number): Promise<number[]> {
+  const client = await openSmtpClient(port)
+  const took: number[] = []
+  for (let i = 0; i < count; i++) took.push(await client.deliver(from, to, message))
+  await client.close()
   return took.sort((a, b) => a - b)
 }

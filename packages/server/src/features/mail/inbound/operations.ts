@@ -8,36 +8,17 @@ import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { nowMs } from '../../../core/clock.ts'
-import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, isForeignKeyViolation, isJudgementNeeded, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import {
-  answeredThreads,
-  type Filed,
-  type Filing,
-  fileMessages,
-  findParticipants,
-  findThreads,
-  type KnownThreads,
-  type NewRaw,
-} from '../messages/operations.ts'
-import type { Guardrail } from '../rules/model.ts'
-import type { FoundRules, MailRules } from '../rules/operations.ts'
+import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
+import type { MailRules } from '../rules/operations.ts'
 import { StorageFull } from '../storage/model.ts'
 import type { Storage } from '../storage/operations.ts'
 import { toFiling } from './filing.ts'
+import { createJudging, type Incoming } from './judging.ts'
 import { findOutcome } from './lost-commit.ts'
-import {
-  type Arrival,
-  type Author,
-  isAuthenticated,
-  isProven,
-  outsideDomain,
-  roleDomainOf,
-  shownAuthor,
-  withForeignFlag,
-  withTrace,
-} from './model.ts'
+import { type Arrival, type Author, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { keepRaw } from './raw-bytes.ts'
 import { RecentRecipients } from './recent-recipients.ts'
@@ -74,8 +55,6 @@ export type Accepted = { id: string } | 'gone' | 'loop' | 'full' | { later: stri
 
 /** Parsed and stored outside any transaction, ready to be filed. */
 export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; author: Author }
-
-type Incoming = { filing: Filing; author: Author; owner: MailboxOwner }
 
 type Parts = {
   db: Database
@@ -114,10 +93,22 @@ export function createInboundMail({
   hostname,
 }: Parts): InboundMail {
   const senders = createSenderCheck({ db, reader, resolverHealth })
-  const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group, true)), groupOptions)
+  const judging = createJudging({ mailRules, findHostedDomains })
+  const fileTogether = groupCommit(fileGroup, groupOptions)
+
+  /** Files mail in a transaction of its own. The first try assumes that there is nothing to look up, and a conflict then starts the next one. */
+  async function fileGroup(group: Prepared[]): Promise<Filed[][]> {
+    let tries = 0
+    try {
+      return await db.transact((tx) => fileAll(tx, group, { isWhole: true, isAssumed: tries++ === 0 }))
+    } catch (error) {
+      if (!isJudgementNeeded(error)) throw error
+      return db.transact((tx) => fileAll(tx, group, { isWhole: true, isAssumed: false }))
+    }
+  }
 
   /** Files mail. `isWhole` if the transaction has no other work, so that it is committed with its last statements. */
-  async function fileAll(tx: Tx, group: Prepared[], isWhole = false): Promise<Filed[][]> {
+  async function fileAll(tx: Tx, group: Prepared[], { isWhole, isAssumed }: { isWhole: boolean; isAssumed: boolean }): Promise<Filed[][]> {
     const owners = group.flatMap((one) => one.owners)
     const arrivals = group.flatMap((one) =>
       one.filings.map((filing, index): Incoming => ({ filing, author: one.author, owner: one.owners[index] as MailboxOwner })),
@@ -126,19 +117,7 @@ export function createInboundMail({
       tx,
       arrivals.map(({ owner, filing }) => ({ owner, bytes: filing.message.size_bytes })),
     )
-    const [known, rules, hosted] = await Promise.all([
-      findThreads(
-        tx,
-        arrivals.map(({ filing }) => filing),
-      ),
-      mailRules.findInbound(
-        tx,
-        arrivals.map(({ owner, author }) => ({ owner, senders: author.address === null ? [] : [author.address] })),
-      ),
-      findHostedDomains(tx, [...new Set(arrivals.flatMap(({ author }) => outsideDomain(author) ?? []))]),
-    ])
-    const replies = await findReplies(tx, arrivals, known)
-    const filings = judge(arrivals, replies, rules, hosted)
+    const { filings, known, check } = (isAssumed ? await judging.assume(tx, arrivals) : null) ?? (await judging.lookUp(tx, arrivals))
     const raws = group.flatMap((one) => one.raws)
     const filed = await fileMessages(tx, filings, known, raws, async (places) => {
       const announcements = places.flatMap(({ messageId, isDuplicate }, index) => {
@@ -148,10 +127,10 @@ export function createInboundMail({
         const type = status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
         return isDuplicate ? [] : [{ owner, sender, event: { type, organizationId, identityId, subjectId: messageId } }]
       })
-      const announced = wakeGuard.announce(tx, announcements)
+      const written = [check?.(), wakeGuard.announce(tx, announcements)]
       // Counts of a wake limit are read before the events are written. Without an announcement there is nothing to commit.
       if (isWhole && announcements.length > 0 && owners.every(({ wakeLimit }) => wakeLimit === null)) tx.commitBehind()
-      await announced
+      await Promise.all(written)
     })
     tx.afterCommit(() => {
       for (const [index, filing] of filings.entries()) {
@@ -170,43 +149,6 @@ export function createInboundMail({
     const owner = address.includes('@') ? await identities.findHosted(address) : null
     const domain = owner ? null : roleDomainOf(address, hostname)
     return domain === null ? owner : identities.findPostmaster(domain)
-  }
-
-  /** The messages whose author is a participant of a thread that the agent has written in. */
-  async function findReplies(tx: Tx, arrivals: Incoming[], known: KnownThreads): Promise<Set<Filing>> {
-    const answers = arrivals.flatMap(({ filing, author }) => {
-      const threads = author.address === null ? [] : answeredThreads(filing, known)
-      return threads.length === 0 ? [] : [{ filing, address: author.address as string, threads }]
-    })
-    if (answers.length === 0) return new Set()
-    const participants = await findParticipants(tx, [...new Set(answers.flatMap(({ threads }) => threads))], isProven)
-    return new Set(
-      answers.flatMap(({ filing, address, threads }) => (threads.some((thread) => participants(thread, address)) ? [filing] : [])),
-    )
-  }
-
-  /** Applies the guardrails of each mailbox to its messages. */
-  function judge(arrivals: Incoming[], replies: Set<Filing>, rules: FoundRules, hosted: ReadonlySet<string>): Filing[] {
-    const judged = arrivals.map(({ filing, author, owner }) => {
-      const isHostedName = hosted.has(outsideDomain(author) ?? '')
-      const isForeign = isHostedName && author.verdicts.dmarc?.alignment.dkim !== true
-      return {
-        owner,
-        author: author.address,
-        isAuthenticated: isAuthenticated(author.verdicts, isHostedName),
-        isForeign,
-        isUnverified: author.isUnverified,
-        isReply: replies.has(filing),
-        dmarc: author.verdicts.dmarc,
-      }
-    })
-    const guardrails = mailRules.judgeArrivals(judged, rules)
-    return arrivals.map(({ filing }, index) => {
-      const guardrail = guardrails[index] as Guardrail
-      const status = guardrail.decision === 'quarantined' ? ('quarantined' as const) : ('received' as const)
-      const flags = judged[index]?.isForeign ? withForeignFlag(filing.message.flags, guardrail) : filing.message.flags
-      return { ...filing, message: { ...filing.message, status, guardrail, flags } }
-    })
   }
 
   const recent = new RecentRecipients()
@@ -264,7 +206,7 @@ export function createInboundMail({
     },
 
     async file(tx: Tx, prepared: Prepared[]): Promise<void> {
-      await fileAll(tx, prepared)
+      await fileAll(tx, prepared, { isWhole: false, isAssumed: false })
     },
 
     hasRoom: (owner, sizeBytes) => storage.hasRoom([owner], sizeBytes),

@@ -1,11 +1,12 @@
 // Files new messages: chooses their threads and writes all their rows in the caller's transaction.
 import { newId } from '../../../core/ids.ts'
-import type { Sql, Tx } from '../../../core/sql.ts'
+import type { Tx } from '../../../core/sql.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import { countedOf } from '../usage/model.ts'
 import { countMail } from '../usage/operations.ts'
 import { addToCounts, countsOf } from './count-store.ts'
 import * as store from './filing-store.ts'
+import { type FilingThread, type KnownThreads, keysOf } from './known-threads.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
 import * as referenceStore from './reference-store.ts'
 import { toSearchVectors } from './search-words.ts'
@@ -18,9 +19,7 @@ export type Filing = {
   message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'>
   /** The agent of the mailbox, whose messages are counted. */
   owner: { handle: string; address: string }
-  thread:
-    | { known: { threadId: string; isNew: boolean; inReplyToMessageId: string | null } }
-    | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
+  thread: FilingThread
   attachments: Omit<NewAttachment, 'message_id' | 'draft_id' | 'organization_id' | 'created_at'>[]
   recipients: Omit<store.NewRecipient, 'message_id' | 'organizationId'>[]
   /** SHA-256 of the bytes as received. A copy with the same Message-ID and bytes within a day is not filed again. */
@@ -29,27 +28,6 @@ export type Filing = {
 
 /** The filed message. `isDuplicate` when the mailbox already had it. The ids are then those of the first copy. */
 export type Filed = { messageId: string; threadId: string; isDuplicate: boolean }
-
-/** Known references of messages, by mailbox. */
-export type KnownThreads = Map<string, KnownReferences>
-
-/** Looks up the references that decide the threads of messages. */
-export const findThreads = (sql: Sql, filings: Filing[]): Promise<KnownThreads> =>
-  referenceStore.findReferences(
-    sql,
-    filings.map((filing) => ({
-      mailboxId: filing.message.mailbox_id,
-      references: 'references' in filing.thread ? lookupOrder(keysOf(filing)) : [],
-    })),
-  )
-
-/** The threads with messages of the agent that a message answers, by In-Reply-To and References only. */
-export function answeredThreads(filing: Filing, known: KnownThreads): string[] {
-  if (!('references' in filing.thread)) return []
-  const references = known.get(filing.message.mailbox_id)
-  const found = lookupOrder({ ...keysOf(filing), messageId: null }).flatMap((reference) => references?.get(reference) ?? [])
-  return [...new Set(found.flatMap(({ threadId, hasOutbound }) => (hasOutbound ? [threadId] : [])))]
-}
 
 /**
  * Files messages in order, after their raw bytes, and returns results in the same order. `known` is the result of `findThreads` in this
@@ -94,11 +72,6 @@ export async function fileMessages(
 }
 
 type Placed = { filing: Filing; firstId: string | null; place: ThreadPlace }
-
-function keysOf(filing: Filing): ThreadKeys {
-  const { inReplyTo, references } = 'references' in filing.thread ? filing.thread.references : { inReplyTo: [], references: [] }
-  return { mailboxId: filing.message.mailbox_id, messageId: filing.message.rfc_message_id, inReplyTo, references }
-}
 
 /** Threads named by callers that have been joined into another one, with that one. */
 async function findCurrentThreads(tx: Tx, filings: Filing[]): Promise<Map<string, string>> {

@@ -35,8 +35,9 @@ import { isWanted } from './wait.ts'
 import { createItemWriter } from './written-items.ts'
 
 export { addToCounts } from './count-store.ts'
-export { answeredThreads, type Filed, type Filing, fileMessages, findThreads, type KnownThreads } from './filing.ts'
+export { type Filed, type Filing, fileMessages } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
+export { answeredThreads, findThreads, type KnownThreads, withoutThreads } from './known-threads.ts'
 export { findParticipants } from './participants.ts'
 export { deleteUnusedRaw } from './raw-store.ts'
 

@@ -37,7 +37,9 @@ export interface MailRules {
   deleteMailRule(call: Call, reference: string, id: string): Promise<ReplyOf<typeof contract.deleteMailRule>>
 
   /** The rules that `judgeArrivals` needs for messages from these senders. */
-  findInbound(sql: Sql, arrivals: { owner: MailboxOwner; senders: string[] }[]): Promise<FoundRules>
+  findInbound(sql: Sql, arrivals: AskedSenders[]): Promise<FoundRules>
+  /** Fails in the database, so that `isJudgementNeeded` holds, if `findInbound` would find a rule. */
+  requireNoInboundRule(sql: Sql, arrivals: AskedSenders[]): Promise<void>
   /** The decision on each arriving message, in order. */
   judgeArrivals(arrivals: JudgedArrival[], rulesOf: FoundRules): Guardrail[]
   /** For each outgoing message, in order, the guardrail that allows it, or 403 `recipient_not_allowed` with its refused recipients. */
@@ -47,6 +49,9 @@ export interface MailRules {
   /** Fails in the database, so that `isJudgementNeeded` holds, if a rule names an address of these messages. */
   requireNoRule(sql: Sql, messages: OutgoingRecipients[]): Promise<void>
 }
+
+/** A mailbox owner, and the authors of a message to it. */
+export type AskedSenders = { owner: MailboxOwner; senders: string[] }
 
 /** An inbound message and the owner of its mailbox. */
 export type JudgedArrival = Omit<Arrival, 'mode'> & { owner: MailboxOwner }
@@ -191,12 +196,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
       })
     },
 
-    findInbound: (sql, arrivals) =>
-      findRules(
-        sql,
-        'inbound',
-        arrivals.map(({ owner, senders }) => ({ owner, addresses: senders })),
-      ),
+    findInbound: (sql, arrivals) => findRules(sql, 'inbound', arrivals.map(toAsked)),
 
     judgeArrivals: (arrivals, rulesOf) =>
       arrivals.map(({ owner, ...arrival }) => decideInbound({ ...arrival, mode: owner.inboundMode }, rulesOf(owner))),
@@ -230,7 +230,7 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
           decideOutbound(
             list.map(({ address }) => address),
             owner.outboundMode,
-            noRules,
+            noRules(owner),
           )
         return decide(replyAddresses).refusals.length > 0 ? [] : (decide(addressees).guardrail ?? [])
       })
@@ -238,12 +238,20 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
     },
 
     async requireNoRule(sql, messages) {
-      await store.requireNoRule(sql, wantedOf(messages.map(addressesOf)))
+      await store.requireNoRule(sql, 'outbound', wantedOf(messages.map(addressesOf)))
+    },
+
+    async requireNoInboundRule(sql, arrivals) {
+      const wanted = wantedOf(arrivals.map(toAsked))
+      if (wanted.length > 0) await store.requireNoRule(sql, 'inbound', wanted)
     },
   }
 }
 
-const noRules: Rules = new Map()
+/** The rules of an owner without any for the requested addresses. */
+export const noRules: FoundRules = () => new Map()
+
+const toAsked = ({ owner, senders }: AskedSenders): AskedAddresses => ({ owner, addresses: senders })
 
 type AskedAddresses = { owner: MailboxOwner; addresses: string[] }
 

@@ -128,11 +128,11 @@ export async function findRules(sql: Sql, way: 'inbound' | 'outbound', wanted: W
   return rows
 }
 
-/** Fails in the database, so that `isJudgementNeeded` holds, if there is an active outbound rule for one of these entries. */
-export async function requireNoRule(sql: Sql, wanted: Wanted[]): Promise<void> {
+/** Fails in the database, so that `isJudgementNeeded` holds, if there is an active rule in this direction for one of these entries. */
+export async function requireNoRule(sql: Sql, way: 'inbound' | 'outbound', wanted: Wanted[]): Promise<void> {
   await sql.query({
-    name: 'require-no-outbound-rule',
-    text: `SELECT fail_transaction('${judgementNeeded}') ${foundText('inbound')}`,
+    name: `require-no-${way}-rule`,
+    text: `SELECT fail_transaction('${judgementNeeded}') ${foundText(way === 'inbound' ? 'outbound' : 'inbound')}`,
     values: valuesOf(wanted),
   })
 }

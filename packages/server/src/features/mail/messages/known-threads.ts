@@ -1,0 +1,49 @@
+// The references that decide the threads of new messages: looked up, or assumed to be new.
+import type { Sql } from '../../../core/sql.ts'
+import type { MessageRow } from './model.ts'
+import * as referenceStore from './reference-store.ts'
+import { type KnownReferences, lookupOrder, type ThreadKeys } from './threading.ts'
+
+/** The thread of a new message, or the references that decide it. */
+export type FilingThread =
+  | { known: { threadId: string; isNew: boolean; inReplyToMessageId: string | null } }
+  | { references: Pick<ThreadKeys, 'inReplyTo' | 'references'> }
+
+type Threaded = { message: Pick<MessageRow, 'mailbox_id' | 'rfc_message_id'>; thread: FilingThread }
+
+/** Known references of messages, by mailbox. */
+export type KnownThreads = Map<string, KnownReferences>
+
+/** Looks up the references that decide the threads of messages. */
+export const findThreads = (sql: Sql, filings: Threaded[]): Promise<KnownThreads> =>
+  referenceStore.findReferences(
+    sql,
+    filings.map((filing) => ({
+      mailboxId: filing.message.mailbox_id,
+      references: 'references' in filing.thread ? lookupOrder(keysOf(filing)) : [],
+    })),
+  )
+
+/**
+ * Known references for messages whose Message-IDs are new. Filing them fails with 40001 should one of these be known. Null when a message names
+ * another one, whose thread has to be looked up.
+ */
+export function withoutThreads(filings: Threaded[]): KnownThreads | null {
+  const isFirst = (filing: Threaded): boolean =>
+    'references' in filing.thread && lookupOrder({ ...keysOf(filing), messageId: null }).length === 0
+  return filings.every(isFirst) ? new Map(filings.map(({ message }) => [message.mailbox_id, new Map()])) : null
+}
+
+/** The threads with messages of the agent that a message answers, by In-Reply-To and References only. */
+export function answeredThreads(filing: Threaded, known: KnownThreads): string[] {
+  if (!('references' in filing.thread)) return []
+  const references = known.get(filing.message.mailbox_id)
+  const found = lookupOrder({ ...keysOf(filing), messageId: null }).flatMap((reference) => references?.get(reference) ?? [])
+  return [...new Set(found.flatMap(({ threadId, hasOutbound }) => (hasOutbound ? [threadId] : [])))]
+}
+
+/** The identifiers of a message, without those of others if its thread is known. */
+export function keysOf(filing: Threaded): ThreadKeys {
+  const { inReplyTo, references } = 'references' in filing.thread ? filing.thread.references : { inReplyTo: [], references: [] }
+  return { mailboxId: filing.message.mailbox_id, messageId: filing.message.rfc_message_id, inReplyTo, references }
+}
