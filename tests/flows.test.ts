@@ -242,7 +242,7 @@ test.each([
   ['an operation that the caller is not handed', 'account/identities/operations.ts', 'vault/operations.ts', 'neither imports it'],
   ['a caller that comes later', 'From step 2, take', 'From step 9, take', 'step 9 does not come before it'],
   ['a caller that does not call it', 'From step 10, parse', 'From step 11, parse', 'sender-checks.ts neither imports it'],
-  ['two steps in the wrong order', 'From step 6, choose the thread', 'Choose the thread', 'rules/operations.ts neither imports it'],
+  ['two steps in the wrong order', 'From step 6, choose the thread', 'Choose the thread', 'inbound/judging.ts neither imports it'],
 ])('a planted mistake fails: %s', (_, right, wrong, problem) => {
   expect(page).toContain(right)
   const problems = readFlows(page.replace(right, wrong)).flatMap(problemsOf)
