@@ -1,4 +1,5 @@
 // The outbound guard. Every request to a URL supplied by a caller uses it, on a connection with a checked peer.
+import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Client, type Dispatcher } from 'undici'
 import { nowMs } from '../../core/clock.ts'
@@ -8,6 +9,7 @@ import { findLiteralProblem, openGuarded } from './guarded-connection.ts'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
 import { close, KeptConnections, type Line } from './kept-connections.ts'
 import { type OutboundTarget, parseOutboundUrl } from './outbound-url.ts'
+import { BoundedBytes, type PostAnswer, receivePost } from './post-answer.ts'
 
 const redirectsUsual = 3
 const headerBytesMax = 16 * 1024
@@ -26,7 +28,7 @@ export type WebOptions = { allowCidrs: string[]; userAgent: string; lookup?: Loo
 /** `close` ends the kept connections. */
 export type GuardedWeb = Web & GuardedPost & { close: () => void }
 
-type Posted = { answer: Answer; snippet: string }
+type Posted = { answer: PostAnswer; snippet: string }
 
 /** The guarded web. Throws an Error when a range of `allowCidrs` is malformed. Ignores the environment, including proxy settings. */
 export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), connectTimeoutMs = 5000 }: WebOptions): GuardedWeb {
@@ -57,55 +59,60 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
     return { client, socket, openedMs: performance.now(), isWatched: false }
   }
 
-  /** One request on a line and the start of its response. A line that fails is closed. */
-  async function exchange(line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal, keepAlive = false): Promise<Answer> {
+  const optionsOf = ({ url }: OutboundTarget, { method, headers, body }: Sent): Dispatcher.DispatchOptions => ({
+    method,
+    path: url.pathname + url.search,
+    headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
+    body: body ?? null,
+  })
+
+  /** Runs one request on a line. A line that fails is closed. */
+  async function onLine<T>(line: Line, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
     // Ends whatever is in flight on the line, including a request that the client has not written yet.
     signal.addEventListener('abort', () => close(line), { once: true })
     try {
-      const { statusCode, headers, body } = await line.client.request({
-        method: sent.method,
-        path: target.url.pathname + target.url.search,
-        headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...sent.headers },
-        body: sent.body ?? null,
-        reset: !keepAlive,
-      })
-      // Destroying an unread body emits an error that is not awaited anywhere.
-      body.on('error', () => {})
-      return { status: statusCode, headers, body }
+      return await request()
     } catch (error) {
       close(line)
       throw error
     }
   }
 
+  /** One GET on a line and the start of its response. */
+  const get = (line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal): Promise<Answer> =>
+    onLine(line, signal, async () => {
+      const { statusCode, headers, body } = await line.client.request({ ...optionsOf(target, sent), reset: true })
+      // Destroying an unread body emits an error that is not awaited anywhere.
+      body.on('error', () => {})
+      return { status: statusCode, headers, body }
+    })
+
+  const post = (line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal, reset: boolean): Promise<PostAnswer> =>
+    onLine(line, signal, () => receivePost(line.client, { ...optionsOf(target, sent), reset }, postAnswerBytesMax))
+
   async function postOnce(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
     const line = await openLine(target, signal, false)
-    const answer = await exchange(line, target, sent, signal)
-    // The status decides, and it has arrived. A body that breaks off or never ends does not change the result.
-    const { snippet } = await readSnippet(answer, snippetBytesMax).finally(() => close(line))
-    return { answer, snippet }
+    const answer = await post(line, target, sent, signal, true)
+    close(line)
+    return { answer, snippet: snippetOf(answer, snippetBytesMax) }
   }
 
-  /** Like `post`, on a kept connection if there is one. If the server has just closed it, a new one is opened once. */
+  /** Like `postOnce`, on a kept connection if there is one. If the server has just closed it, a new one is opened once. */
   async function postKept(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
     const { origin } = target.url
     const old = kept.take(origin)
     let line = old ?? (await openLine(target, signal, true))
-    let answer: Answer
+    let answer: PostAnswer
     try {
-      answer = await exchange(line, target, sent, signal, true)
+      answer = await post(line, target, sent, signal, false)
     } catch (error) {
       if (!old || signal.aborted || !isLost(error)) throw error
       line = await openLine(target, signal, true)
-      answer = await exchange(line, target, sent, signal, true)
+      answer = await post(line, target, sent, signal, false)
     }
-    const { snippet, isWhole } = await readSnippet(answer, snippetBytesMax).catch((error: unknown) => {
-      close(line)
-      throw error
-    })
-    if (isWhole) kept.give(origin, line)
+    if (answer.isWhole) kept.give(origin, line)
     else close(line)
-    return { answer, snippet }
+    return { answer, snippet: snippetOf(answer, snippetBytesMax) }
   }
 
   async function fetchFollowing(
@@ -119,7 +126,7 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
     for (let redirects = 0; ; redirects++) {
       const opened = access?.origin === target.url.origin ? access.headers : {}
       const line = await openLine(target, signal, false)
-      const answer = await exchange(line, target, { method: 'GET', headers: { accept: '*/*', ...opened } }, signal)
+      const answer = await get(line, target, { method: 'GET', headers: { accept: '*/*', ...opened } }, signal)
       try {
         const location = redirectLocation(answer)
         if (location === null) return await readFile(answer, bytesMax)
@@ -221,43 +228,22 @@ async function readFile(answer: Answer, bytesMax: number): Promise<FetchedFile> 
   return { bytes, contentType: mediaType(singleHeader(answer, 'content-type')) }
 }
 
-async function readSnippet(answer: Answer, snippetBytesMax: number): Promise<{ snippet: string; isWhole: boolean }> {
-  const isReadable = (answer.headers['content-encoding'] ?? 'identity') === 'identity'
-  const { bytes, isWhole } = await readUpTo(answer.body, postAnswerBytesMax, { mayBreakOff: true })
+function snippetOf({ headers, bytes }: PostAnswer, snippetBytesMax: number): string {
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return ''
+  const start = bytes.subarray(0, snippetBytesMax)
   // `stream` drops a character that was cut in half. PostgreSQL text cannot contain NUL.
-  const snippet = isReadable ? new TextDecoder().decode(bytes.subarray(0, snippetBytesMax), { stream: true }).replaceAll('\0', '') : ''
-  return { snippet, isWhole }
+  return (isAscii(start) ? start.toString('latin1') : new TextDecoder().decode(start, { stream: true })).replaceAll('\0', '')
 }
 
-/**
- * Reads the body into one growing buffer. A list of chunks would let a sender of one-byte chunks use a hundred times the limit in objects.
- * `isWhole` is false for more than `bytesMax`, or for a body that broke off when `mayBreakOff` is set.
- */
-async function readUpTo(body: Readable, bytesMax: number, { mayBreakOff = false } = {}): Promise<{ bytes: Buffer; isWhole: boolean }> {
-  // Most responses to a POST are a few words.
-  let held = Buffer.allocUnsafe(Math.min(bytesMax, 2048))
-  let length = 0
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const taken = Math.min(chunk.length, bytesMax - length)
-      if (length + taken > held.length) {
-        const larger = Buffer.allocUnsafe(Math.min(bytesMax, Math.max(held.length * 2, length + taken)))
-        held.copy(larger, 0, 0, length)
-        held = larger
-      }
-      chunk.copy(held, length, 0, taken)
-      length += taken
-      if (taken < chunk.length) return { bytes: held.subarray(0, length), isWhole: false }
-    }
-  } catch (error) {
-    if (!mayBreakOff) throw error
-    return { bytes: held.subarray(0, length), isWhole: false }
-  }
-  return { bytes: held.subarray(0, length), isWhole: true }
+/** Reads the body. `isWhole` is false for more than `bytesMax`. */
+async function readUpTo(body: Readable, bytesMax: number): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const held = new BoundedBytes(bytesMax)
+  for await (const chunk of body as AsyncIterable<Buffer>) if (!held.append(chunk)) return { bytes: held.bytes, isWhole: false }
+  return { bytes: held.bytes, isWhole: true }
 }
 
 /** A header that must occur at most once, or null when it is missing or repeated. */
-function singleHeader(answer: Answer, name: string): string | null {
+function singleHeader(answer: Pick<Answer, 'headers'>, name: string): string | null {
   const value = answer.headers[name]
   return typeof value === 'string' ? value : null
 }

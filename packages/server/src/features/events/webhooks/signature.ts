@@ -10,11 +10,12 @@ export function sign(secrets: (Buffer | KeyObject)[], eventId: string, body: Buf
   const seconds = Math.floor(nowMs / 1000)
   const prefix = signedPrefix(eventId, seconds)
   const signature = signatureHeader(secrets.map((secret) => createHmac('sha256', secret).update(prefix).update(body).digest('base64')))
-  return Object.fromEntries(
-    [signatureHeaders, svixHeaders].flatMap((names) => [
-      [names.id, eventId],
-      [names.timestamp, String(seconds)],
-      [names.signature, signature],
-    ]),
-  )
+  return {
+    [signatureHeaders.id]: eventId,
+    [signatureHeaders.timestamp]: String(seconds),
+    [signatureHeaders.signature]: signature,
+    [svixHeaders.id]: eventId,
+    [svixHeaders.timestamp]: String(seconds),
+    [svixHeaders.signature]: signature,
+  }
 }
