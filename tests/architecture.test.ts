@@ -276,6 +276,7 @@ test('a concept file of a feature is pure: it imports neither stores nor operati
     'server/src/features/mail/messages/message-deletion.ts',
     'server/src/features/mail/messages/message-lists.ts',
     'server/src/features/mail/messages/written-items.ts',
+    'server/src/features/mail/messages/written-message.ts',
     'server/src/features/mail/messages/message-page.ts',
     'server/src/features/mail/messages/participants.ts',
     'server/src/features/mail/messages/raw-files.ts',

@@ -1,4 +1,5 @@
 // Builds the mail area: domains, attachments, rules, messages, mail in, mail out, returned mail and drafts.
+import { createSecretKey } from 'node:crypto'
 import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
 import { inMs } from '../core/clock.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
@@ -92,7 +93,7 @@ export function createMailArea(
     web,
     decode: decodeAttachment,
     fileReader,
-    linkKey: keyring.subkey('media-links'),
+    linkKey: createSecretKey(keyring.subkey('media-links')),
     publicUrl,
   })
   const compose = createCompose(attachments, createFindRecipients(db), dkim)

@@ -1,9 +1,9 @@
 // Connections to PostgreSQL: the database interface of the features, on a connection pool.
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
 import type { Log } from '../../core/log.ts'
 import { type Database, DatabaseUnavailable, type Reads, type Rows, type Statement, type Tx } from '../../core/sql.ts'
 import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
+import { createLookups } from './lookups.ts'
 import { createPool, type Pool, type PoolCounts, type PoolOptions } from './pool.ts'
 import { createReplicas, type ReplicaReads } from './replicas.ts'
 import { prepared, send, toRows } from './sending.ts'
@@ -74,42 +74,6 @@ async function queryOn<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
     throw translate(error)
   } finally {
     client.release(broken)
-  }
-}
-
-/** Sends the lookups of one iteration of the event loop together on one connection. */
-function createLookups(pool: Pool): Database['lookups'] {
-  type Lookup = { statement: Statement; resolve: (rows: Rows<never>) => void; reject: (error: unknown) => void }
-  let lookups: Lookup[] = []
-
-  const runLookups = async (): Promise<void> => {
-    const group = lookups
-    lookups = []
-    let client: pg.PoolClient
-    try {
-      client = await pool.acquire()
-    } catch (error) {
-      for (const one of group) one.reject(error)
-      return
-    }
-    let broken = false
-    const runs = group.map(async ({ statement, resolve, reject }) => {
-      try {
-        resolve(toRows(await send(client, prepared(pool, statement))))
-      } catch (error) {
-        broken ||= isAway(error)
-        reject(translate(error))
-      }
-    })
-    await Promise.all(runs)
-    client.release(broken)
-  }
-
-  return {
-    query: <R>(statement: Statement) =>
-      new Promise<Rows<R>>((resolve, reject) => {
-        if (lookups.push({ statement, resolve, reject }) === 1) queueMicrotask(runLookups)
-      }),
   }
 }
 

@@ -130,7 +130,7 @@ class StatementGroup extends Query {
   }
 }
 
-/** The statements of one transaction. */
+/** Collects statements. Those of one iteration of the event loop are one group, in which the ones behind an error are not executed. */
 export class Statements {
   readonly #client: pg.PoolClient
   #parts: Part[] = []
@@ -181,4 +181,4 @@ export class Statements {
 }
 
 /** Statements without name and values may contain several commands, which the extended protocol does not support. */
-const isGrouped = (statement: Statement): boolean => statement.name !== undefined || (statement.values?.length ?? 0) > 0
+export const isGrouped = (statement: Statement): boolean => statement.name !== undefined || (statement.values?.length ?? 0) > 0

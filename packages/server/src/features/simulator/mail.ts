@@ -47,7 +47,7 @@ export function createSimulatedMail({ identities, messages, deliver }: Parts): S
         const { code, enhanced, text } = reply.reply
         throw new ApiError('conflict', `The mail server refused the message: ${code} ${enhanced} ${text}.`)
       }
-      const { id, status } = await messages.getMessage(caller, owner.address, reply.id)
+      const { id, status } = await messages.requireMessage(caller, owner.address, reply.id)
       return { agent_handle: owner.handle, message_id: id, status: status === 'quarantined' ? status : 'received' }
     },
   }

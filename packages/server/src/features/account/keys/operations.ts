@@ -13,6 +13,7 @@ import type { Call } from '../../../core/route.ts'
 import { type Database, isForeignKeyViolation, type Sql } from '../../../core/sql.ts'
 import type { Actor } from '../organizations/model.ts'
 import { type Accounts, actorOf } from '../organizations/operations.ts'
+import { KnownHolders } from './known-holders.ts'
 import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey } from './model.ts'
 import * as store from './store.ts'
 
@@ -70,8 +71,9 @@ export type NewKeyRequest = {
 }
 
 export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent): Keys {
-  const loadHolder = batchLoader((lookupIds) => store.findHolders(db.lookups, lookupIds))
-  const loadHolderById = batchLoader((ids) => store.findHoldersById(db.lookups, ids))
+  const known = new KnownHolders()
+  const loadHolder = batchLoader((lookupIds) => store.findHolders(db.lookups, known, lookupIds))
+  const loadHolderById = batchLoader((ids) => store.findHoldersById(db.lookups, known, ids))
   let touches = new Map<string, RequestClient>()
 
   /** Records the use of a key, at most once per minute and key. The request does not wait for it. */
@@ -88,18 +90,19 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   }
 
   /** Null for a key that is not usable. Throws 403 for one that is not allowed from this address. */
-  function admit(holder: store.KeyHolder | null, client: RequestClient): Caller | null {
-    if (!holder?.isUsable) return null
-    const { allowedIps } = holder.caller.limits
+  function admit(found: store.FoundHolder | null, client: RequestClient): Caller | null {
+    if (!found?.isUsable) return null
+    const { caller } = found.holder
+    const { allowedIps } = caller.limits
     if (allowedIps.length > 0 && !isInRanges(client.address, allowedIps))
       throw forbidden(`This key is not allowed from ${client.address}. Use it from an address in its allowed_ips.`)
-    if (holder.isTouchDue) touch(holder.caller.keyId, client)
-    return holder.caller
+    if (found.isTouchDue) touch(caller.keyId, client)
+    return caller
   }
 
   async function findCallerOf({ lookupId, secret }: KeyParts, client: RequestClient): Promise<Caller | null> {
-    const holder = await loadHolder(lookupId)
-    return holder && isSecret(secret, holder.salt, holder.secretHash) ? admit(holder, client) : null
+    const found = await loadHolder(lookupId)
+    return found && isSecret(secret, found.holder.salt, found.holder.secretHash) ? admit(found, client) : null
   }
 
   /** Stores a key inside the caller's transaction, and returns it with its plaintext. */

@@ -1,4 +1,5 @@
 // Operations on attachments: store, share, list and download.
+import type { KeyObject } from 'node:crypto'
 import { type Attachment, attachmentTextCharactersDefault, type getAttachmentText, messageBytesMax } from '@callsign/contract/attachments'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { Static } from 'typebox'
@@ -70,8 +71,8 @@ export interface Attachments {
   addSource(source: AttachmentSource): void
   /** A signed download link, valid for an hour or for these seconds. */
   linkTo(id: string, seconds?: number): string
-  /** The attachments of a message for the API, with new links. */
-  show(messageId: string): Promise<AttachmentView[]>
+  /** The attachments of a message with this number of them, for `showRows`. They never change. */
+  filesOf(message: { id: string; attachment_count: number }): Promise<store.AttachmentMetadata[]>
   /** The attachments of a draft for the API, with new links. */
   showOfDraft(draftId: string): Promise<AttachmentView[]>
   /** These rows for the API, with new links. */
@@ -113,7 +114,7 @@ type Parts = {
   web: Web
   decode: Decode
   fileReader: FileReader
-  linkKey: Buffer
+  linkKey: KeyObject
   publicUrl: () => string
 }
 
@@ -241,8 +242,7 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
       )
     },
 
-    show: async (messageId) => ((await loadMetadata(messageId)) ?? []).map(toAttachment),
-
+    filesOf: async ({ id, attachment_count }) => (attachment_count === 0 ? null : await loadMetadata(id)) ?? [],
     showOfDraft: async (draftId) => ((await loadOfDraft(draftId)) ?? []).map(toAttachment),
     showRows: (rows) => rows.map(toAttachment),
 

@@ -52,7 +52,7 @@ export function createMessageBatches({ db, attachments, emit, setMessagesTrashed
       const [rows, recipients] = await Promise.all([store.findMessages(db, fitting), deliveryStore.findRecipients(db, fitting)])
       const shown = fitting.flatMap((id) => rows.get(id) ?? [])
       const data = shown.map(async (row) => ({
-        ...toMessage(row, row.attachment_count === 0 ? [] : await attachments.show(row.id), recipients.get(row.id) ?? []),
+        ...toMessage(row, attachments.showRows(await attachments.filesOf(row)), recipients.get(row.id) ?? []),
         raw_url: attachments.linkTo(row.id),
       }))
       return { data: await Promise.all(data), missing: ids.filter((id) => !known.includes(id)), left: known.slice(fitting.length) }

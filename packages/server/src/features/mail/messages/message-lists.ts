@@ -91,7 +91,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       )
       const { data, ...envelope } = pageOf(rows, page.limit)
       const hits = data.map(async (row) => ({
-        ...toItem(row, row.attachment_count === 0 ? [] : await attachments.show(row.id)),
+        ...toItem(row, attachments.showRows(await attachments.filesOf(row))),
         highlights: marked.get(row.id) ?? { subject: null, text: null },
       }))
       return { ...envelope, data: await Promise.all(hits) }

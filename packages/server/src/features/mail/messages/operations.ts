@@ -19,6 +19,7 @@ import type { Attachments } from '../attachments/operations.ts'
 import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
+import { ItemCache } from './item-cache.ts'
 import { emitLabelChanges } from './label-changes.ts'
 import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
@@ -33,6 +34,7 @@ import { createThreads, type Threads } from './threads.ts'
 import { lockMessage } from './trash-store.ts'
 import { isWanted } from './wait.ts'
 import { createItemWriter } from './written-items.ts'
+import { createMessageWriter, type FoundMessage } from './written-message.ts'
 
 export { addToCounts } from './count-store.ts'
 export { type Filed, type Filing, fileMessages } from './filing.ts'
@@ -58,14 +60,14 @@ export interface Messages extends Threads, MessageBatches {
     query: QueryOf<typeof contract.waitForMessage>,
   ): Promise<Later<ReplyOf<typeof contract.waitForMessage>>>
   /** Reads the message that a path names, before the caller is known. Only `getMessage` may disclose it, after its checks. */
-  lookAhead(id: string): Promise<store.LocatedMessage | null> | undefined
+  lookAhead(id: string): Promise<FoundMessage | null> | undefined
   /** `GET …/messages/{message_id}`. */
   getMessage(
     caller: Caller,
     mailbox: string,
     id: string,
-    found?: Promise<store.LocatedMessage | null>,
-  ): Promise<ReplyOf<typeof contract.getMessage>>
+    found?: Promise<FoundMessage | null>,
+  ): Promise<Written<ReplyOf<typeof contract.getMessage>>>
   /** `PATCH …/messages/{message_id}`: `labels` replaces, `add_labels` and `remove_labels` change. */
   updateMessage(
     call: Call,
@@ -141,16 +143,19 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
 
   const deletion = createMessageDeletion({ db, blobs, identities, attachments })
-  const writeItems = createItemWriter(db.reads, attachments)
+  const cache = new ItemCache()
+  const writeItems = createItemWriter(db.reads, attachments, cache)
+  const findRecipients = async (messageId: string) => (await loadRecipients(messageId)) ?? []
+  const writer = createMessageWriter({ db, attachments, cache, findRecipients })
   const threads = createThreads({ db, identities, emit, writeItems, deleteFromThread: deletion.deleteFromThread })
 
-  const showAttachments = async (row: MessageRow) => (row.attachment_count === 0 ? [] : attachments.show(row.id))
-  const show = async (row: MessageRow, recipients: RecipientRow[] = []) => ({
-    ...toMessage(row, await showAttachments(row), recipients),
+  const showAttachments = async (row: MessageRow) => attachments.showRows(await attachments.filesOf(row))
+  const show = async (row: MessageRow) => ({
+    ...toMessage(row, await showAttachments(row), []),
     raw_url: attachments.linkTo(row.id),
   })
 
-  async function findInMailbox(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
+  async function findInMailbox<M extends store.MessageNames>(caller: Caller, mailbox: string, found: Promise<M | null>): Promise<M> {
     const row = await found
     if (row && identities.isMailboxNamed(caller, mailbox, row)) return row
     // The reference may be another address of the mailbox.
@@ -160,11 +165,14 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   }
 
   /** The message, for a caller that may read its content. */
-  async function requireMessage(caller: Caller, mailbox: string, id: string, found = loadMessage(id)): Promise<MessageRow> {
-    const row = await findInMailbox(caller, mailbox, id, found)
+  async function requireFound<M extends store.MessageNames>(caller: Caller, mailbox: string, found: Promise<M | null>): Promise<M> {
+    const row = await findInMailbox(caller, mailbox, found)
     if (row.status === 'quarantined') requireScope(caller, 'quarantine:read')
     return row
   }
+
+  const requireMessage = (caller: Caller, mailbox: string, id: string): Promise<MessageRow> =>
+    requireFound(caller, mailbox, loadMessage(id))
 
   const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
 
@@ -177,7 +185,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     ...threads,
     ...createMessageBatches({ db, attachments, emit, setMessagesTrashed: threads.setMessagesTrashed }),
 
-    requireMessage: (caller, mailbox, id) => requireMessage(caller, mailbox, id),
+    requireMessage,
     readRaw,
 
     async requireAnswerable(caller, mailbox, id) {
@@ -190,7 +198,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async releaseMessage(call, mailbox, id) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       const { mailboxId, organizationId, identityId } = owner
-      await findInMailbox(call.caller, mailbox, id)
+      await findInMailbox(call.caller, mailbox, loadMessage(id))
       return call.transact(async (tx) => {
         const seen = await lockMessage(tx, mailboxId, id)
         if (!seen) throw notFound('message')
@@ -227,11 +235,12 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       })
     },
 
-    lookAhead: (id) => (isId('message', id) ? loadMessage(id) : undefined),
+    lookAhead: (id) => (isId('message', id) ? writer.find(id) : undefined),
 
-    async getMessage(caller, mailbox, id, found) {
-      const row = await requireMessage(caller, mailbox, id, found)
-      return show(row, (row.direction === 'outbound' && (await loadRecipients(id))) || [])
+    async getMessage(caller, mailbox, id, ahead) {
+      const found = await requireFound(caller, mailbox, ahead ?? writer.find(id))
+      const written = writer.write(found) ?? writer.write(await requireFound(caller, mailbox, writer.findWhole(id)))
+      return written as NonNullable<typeof written>
     },
 
     async updateMessage(call, mailbox, id, body) {
@@ -273,7 +282,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     findMessage: (id) => loadMessage(id),
-    findRecipients: async (messageId) => (await loadRecipients(messageId)) ?? [],
+    findRecipients,
     lockRecipients: deliveryStore.lockRecipients,
     updateDeliveries: deliveryStore.updateDeliveries,
     findExchange: (exchange, sql = db) => deliveryStore.findExchange(sql, exchange),

@@ -52,11 +52,40 @@ function beginningOf(text: string, characters: number): string {
 /** A message with the names of its mailbox. */
 export type LocatedMessage = MessageRow & { agent_handle: string; address: string }
 
+const locatedTables = 'messages m JOIN mailboxes b ON b.id = m.mailbox_id JOIN identities i ON i.id = b.identity_id'
+
 export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string, LocatedMessage>> {
   const { rows } = await sql.query<StoredMessage<LocatedMessage>>({
     name: 'find-messages',
-    text: `SELECT ${columns}, i.agent_handle, b.address FROM messages m
-      JOIN mailboxes b ON b.id = m.mailbox_id JOIN identities i ON i.id = b.identity_id WHERE ${oneOf('m.id', '$1')}`,
+    text: `SELECT ${columns}, i.agent_handle, b.address FROM ${locatedTables} WHERE ${oneOf('m.id', '$1')}`,
+    values: [inOrder(ids)],
+  })
+  return new Map(toRows(rows).map((row) => [row.id, row]))
+}
+
+/** The columns that decide which caller may read a message. */
+export type MessageNames = Pick<LocatedMessage, 'organization_id' | 'mailbox_id' | 'status' | 'agent_handle' | 'address'>
+
+/** The place of a message, and the version of its row. That of an outbound message covers its recipients. */
+export type MessagePlace = MessageNames & { id: string; version: string }
+
+const wholeVersion = `m.xmin || ' ' || m.updated_at || CASE WHEN m.direction = 'outbound' THEN coalesce((
+    SELECT string_agg(' ' || r.xmin || ' ' || r.status, '' ORDER BY r.position) FROM message_recipients r WHERE r.message_id = m.id), '') ELSE '' END AS version`
+
+export async function findPlaces(sql: Sql, ids: string[]): Promise<Map<string, MessagePlace>> {
+  const { rows } = await sql.query<MessagePlace>({
+    name: 'find-places',
+    text: `SELECT m.id, m.organization_id, m.mailbox_id, m.status, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${oneOf('m.id', '$1')}`,
+    values: [inOrder(ids)],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Messages with their places. */
+export async function findPlaced(sql: Sql, ids: string[]): Promise<Map<string, LocatedMessage & MessagePlace>> {
+  const { rows } = await sql.query<StoredMessage<LocatedMessage & MessagePlace>>({
+    name: 'find-placed',
+    text: `SELECT ${columns}, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${oneOf('m.id', '$1')}`,
     values: [inOrder(ids)],
   })
   return new Map(toRows(rows).map((row) => [row.id, row]))
