@@ -34,7 +34,7 @@ export type Partitions = {
   extend: (at: Date) => Promise<void>
   /** Drops the partitions of the past that are empty, and returns their disk space at once. Returns their number. */
   release: (at: Date) => Promise<number>
-  /** Cuts the only partition of empty tables at these times, for rows that are about to be loaded. Throws when a table has rows. */
+  /** Cuts the first partition of empty tables at these times, if that was not done before, for rows that are about to be loaded. Throws when a table has rows. */
   divide: (cutsMs: number[]) => Promise<void>
   /** All that is due at this time: `extend`, `release`, and new estimates for tables as a whole, which PostgreSQL makes for partitions only. */
   keep: (at: Date) => Promise<void>
@@ -122,9 +122,11 @@ export function createPartitions(db: Database, log: Log): Partitions {
       for (const table of tables)
         await db.transact(async (tx) => {
           const [first] = (await listPartitions(tx, table)) as [Partition]
+          const ranges = dividedRanges(first, cutsMs)
+          if (ranges.length === 1) return
           await tx.query({ text: `ALTER TABLE ${table.name} DETACH PARTITION ${quoted(first.name)}` })
           if ((await tx.query({ text: newestOf(table, first.name) })).rowCount > 0) throw new Error(`The table ${table.name} is not empty.`)
-          for (const range of dividedRanges(first, cutsMs)) await createPartition(tx, table, first.name, range)
+          for (const range of ranges) await createPartition(tx, table, first.name, range)
           await tx.query({ text: `DROP TABLE ${quoted(first.name)}` })
         })
     },
