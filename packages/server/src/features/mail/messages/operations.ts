@@ -266,13 +266,10 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     },
 
     async requireThread(mailboxId, organizationId, id) {
-      const thread = await findThread(db, { organizationId, mailboxIds: [mailboxId] }, id)
+      const scope = { organizationId, mailboxIds: [mailboxId] }
+      const thread = await findThread(db, scope, id)
       if (!thread) throw notFound('thread')
-      const [latest] = await store.listByScope(
-        db,
-        { organizationId, mailboxIds: [mailboxId], threadId: thread.id },
-        { limit: 1, cursor: null },
-      )
+      const [latest] = await store.listByScope(db, { ...scope, threadId: thread.id }, { limit: 1, cursor: null })
       return { threadId: thread.id, latest: latest ? await loadMessage(latest.id) : null }
     },
 
