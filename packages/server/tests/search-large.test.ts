@@ -1,6 +1,8 @@
-// Search and filters in a mailbox larger than the scan limit of a search, whose index spans several time partitions.
+// Search, filters and retention in mailboxes larger than the scan limit of a search, whose index spans several time partitions.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listOld } from '../src/features/mail/storage/retention-store.ts'
+import { countRowsRead } from './harness/plan.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 const count = 4000
@@ -99,4 +101,13 @@ describe('filters', () => {
     const found = await walk(`/mailboxes/ann/messages?${query}`)
     expect(idsOf(found.filter((item) => item.subject === 'Copy'))).toEqual(expected(({ n }) => is(n)))
   })
+})
+
+test('retention of a mailbox reads none of the messages of others', async () => {
+  const { mailbox } = await harness.expectApi(200, 'GET', '/identities/bob')
+  const before = new Date(Date.now() - 15 * 86_400_000)
+  const { result, rowsRead } = await countRowsRead(harness.db, (sql) => listOld(sql, mailbox.id, before, 200))
+  expect(result.map(({ id }) => Number(id.slice(-5)))).toEqual(Array.from({ length: 200 }, (_, index) => index * 7))
+  // The messages found, and the two values that they are sought by.
+  expect(rowsRead).toBeLessThanOrEqual(2 * 200 + 2)
 })

@@ -57,9 +57,9 @@ export type OldMessage = { id: string; thread_id: string }
 export async function listOld(sql: Sql, mailboxId: string, before: Date, limit: number): Promise<OldMessage[]> {
   const { rows } = await sql.query<OldMessage>({
     name: 'list-old-messages',
-    // One range of the index for hidden messages and one for the others.
+    // One range of the index for hidden messages and one for the others. A list of mailboxes would be read in the order of all messages.
     text: `WITH ${held} SELECT found.id, found.thread_id FROM unnest(ARRAY[false, true]) AS hidden CROSS JOIN LATERAL (
-        SELECT m.id, m.thread_id FROM messages m WHERE m.mailbox_id = ANY($1) AND m.is_hidden = hidden AND m.id < $2 AND NOT ${isHeld}
+        SELECT m.id, m.thread_id FROM messages m WHERE m.mailbox_id = ($1::text[])[1] AND m.is_hidden = hidden AND m.id < $2 AND NOT ${isHeld}
         ORDER BY m.id LIMIT $3) AS found ORDER BY found.id LIMIT $3`,
     values: [[mailboxId], firstId('message', before.getTime()), limit],
   })
@@ -114,7 +114,7 @@ export async function listWithFiles(
 ): Promise<{ id: string; is_held: boolean }[]> {
   const { rows } = await tx.query<{ id: string; is_held: boolean }>({
     name: 'list-messages-with-files',
-    text: `WITH ${held} SELECT m.id, ${isHeld} AS is_held FROM messages m WHERE m.mailbox_id = ANY($1) AND m.id > $2 AND m.id < $3
+    text: `WITH ${held} SELECT m.id, ${isHeld} AS is_held FROM messages m WHERE m.mailbox_id = ($1::text[])[1] AND m.id > $2 AND m.id < $3
         AND m.attachment_count > 0 AND m.kept_bytes IS NULL
       ORDER BY m.id LIMIT $4 FOR UPDATE OF m`,
     values: [[mailboxId], after, firstId('message', before.getTime()), limit],
