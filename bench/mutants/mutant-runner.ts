@@ -56,6 +56,8 @@ export default class PlantedRun extends TestRunner {
   #files: RunnerTestFile[] = []
 
   override onBeforeTryTask(test: RunnerTask, options: Parameters<TestRunner['onBeforeTryTask']>[1]): void {
+    // Each test fills the caches again, so that it counts as covering the code that does so.
+    resetState()
     namespace.currentTestId = test.id
     super.onBeforeTryTask(test, options)
   }

@@ -101,12 +101,11 @@ function readNumber(run: string, start: number, text: string): Candidate[] {
   const size = (groups[0] as string).length
   const isEven = groups.length > 1 && groups.every((group) => group.length === size)
   const separators = new Set(run.replace(/\d/g, ''))
-  if (isPlain && (groups.length === 1 || (isEven && separators.size === 1 && size <= 4))) {
-    const isLong = digits.length > 8
+  if (isPlain && isEven && separators.size === 1 && size <= 4) {
     // Two pairs are two numbers, as in a time or a table.
-    const isPairs = groups.length > 1 && size === 2 && digits.length < 6
-    return digits.length >= 4 && !isPairs && !(isLong && !(isEven && digits.length === 9))
-      ? [{ start, end: start + run.length, value: digits, isDigits: true, isGrouped: groups.length > 1, isDoubtful: false }]
+    const isPairs = size === 2 && digits.length < 6
+    return digits.length >= digitsMin && digits.length <= 9 && !isPairs
+      ? [{ start, end: start + run.length, value: digits, isDigits: true, isGrouped: true, isDoubtful: false }]
       : []
   }
   // A telephone number, a card, an account.

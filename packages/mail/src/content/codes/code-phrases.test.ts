@@ -37,6 +37,48 @@ test('in languages without spaces a phrase may touch its neighbours', () => {
   expect(findHits('您的验证码123456').map(({ kind, phrase }) => [kind, phrase])).toEqual([['strong', '验证码']])
 })
 
+test.each<[text: string, found: string[]]>([
+  ['code', ['weak code']],
+  ['code.', ['weak code']],
+  ['(code)', ['weak code']],
+  ['xcode', []],
+  ['1code', []],
+  ['codex', []],
+  ['code1', []],
+  ['écode', []],
+  ['codeé', []],
+  ['\u{1d400}code', []],
+  ['code\u{1d400}', []],
+  ['\u{1f600}code\u{1f600}', ['weak code']],
+  ['\udfffcode', ['weak code']],
+  ['x\udfffcode', ['weak code']],
+  ['\u0301code', ['weak code']],
+  ['error_code', []],
+  ['code_x', []],
+  ['_code', ['weak code']],
+  ['code_', ['weak code']],
+  ['1_code', []],
+  ['código', ['weak código']],
+  ['xcódigo', []],
+  ['écódigo', []],
+  ['security code', ['strong security code']],
+  ['security  code', ['weak code']],
+  ['securitycode', ['strong securitycode']],
+  ['insecurity code', ['weak code']],
+  ['код', ['weak код']],
+  ['мойкод', []],
+  ['кодя', []],
+  ['мой код: код', ['weak код', 'weak код']],
+  ['验证码', ['strong 验证码']],
+  ['我的验证码是', ['strong 验证码']],
+  ['x验证码1', ['strong 验证码']],
+  ['code code', ['weak code', 'weak code']],
+  ['', []],
+])('the phrases of %j', (text, found) => {
+  expect(findHits(text).map(({ kind, phrase }) => `${kind} ${phrase}`)).toEqual(found)
+  for (const { start, end, phrase } of findHits(text)) expect(text.slice(start, end)).toBe(phrase)
+})
+
 const phrases = phraseLists.flatMap((list) => list.phrases)
 const pieces = fc.oneof(
   fc.constantFrom(...phrases),

@@ -79,7 +79,7 @@ function labelOf(text: string): string {
   const own = (lines.at(-1) ?? '').replace(/[<([\s>]+$/, '')
   if (/[\p{L}\p{N}]/u.test(own)) {
     // A short label on a line of its own gets the line above it as context.
-    if (own.length > 3 && lines.length > 1 && own.length < 30) return `${lastFilled(lines.slice(0, -1), 1)} ${own}`.trim()
+    if (own.length > 3 && own.length < 30) return `${lastFilled(lines.slice(0, -1), 1)} ${own}`.trim()
     return own
   }
   return lastFilled(lines.slice(0, -1), 2)
@@ -217,7 +217,7 @@ function hasSecret(url: URL): boolean {
     ...[...url.searchParams].flatMap(([name, value]) => (name.startsWith('utm_') ? [] : [value])),
     ...url.hash.slice(1).split(/[/?&=]/),
   ]
-  const named = ['token', 'code', 'otp', 'key', 'oobCode', 'ticket', 'hash', 'signature', 'sig', 't', 'c'].some((name) =>
+  const named = ['token', 'code', 'otp', 'key', 'oobCode', 'hash', 'signature', 'sig', 't', 'c'].some((name) =>
     /^[\w.~-]{6,}$/.test(url.searchParams.get(name) ?? ''),
   )
   return named || parts.some(isSecret)
