@@ -17,6 +17,7 @@ const forms: [string, string[], boolean][] = [
   ['Ann <a@b.example; c@d.example', ['Ann|a@b.example', '|c@d.example'], false],
   ['<@a.example,@b.example:c@d.example>', ['|c@d.example'], false],
   ['< @a.example:c@d.example>', ['|c@d.example'], false],
+  ['< @a.example,@b.example:c@d.example>', ['|c@d.example'], false],
   ['Ann <a@b.example', ['Ann|a@b.example'], false],
   ['<a@b.example> <c@d.example>', ['|a@b.example'], false],
   ['<"a>b"@c.example>', ['|"a>b"@c.example'], false],

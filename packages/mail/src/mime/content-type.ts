@@ -66,10 +66,8 @@ function readParameterText(source: string, start: number): { text: string; end: 
   if (source[at] === '"') {
     const close = findQuoteEnd(source, at)
     if (close >= 0) {
-      let end = close + 1
-      while (source.charCodeAt(end) <= 0x20 || source[end] === ';') end++
       // A backslash is an escape only before a quote or a backslash: some senders write Windows paths.
-      return { text: source.slice(at + 1, close).replace(/\\(["\\])/g, '$1'), end }
+      return { text: source.slice(at + 1, close).replace(/\\(["\\])/g, '$1'), end: close + 1 }
     }
     at++
   }

@@ -70,6 +70,12 @@ test('a line with a thousand blanks behind the boundary is none', () => {
   expect([found(900, ''), found(900, '\n'), found(900, 'x'), found(2000, '\n')]).toEqual([true, true, false, false])
 })
 
+test('a line whose hash is that of the boundary is compared too', () => {
+  // A known collision of FNV-1a.
+  expect(searchFor(Buffer.from('--macallums\n--macallums--\n'), ['declinate']).find(0)).toBeNull()
+  expect(searchFor(Buffer.from('--declinate\n'), ['declinate']).find(0)).toMatchObject({ lineStart: 0, isEnd: false })
+})
+
 test('every octet of a boundary counts, also where the low bits of two hashes agree', () => {
   const raw = Buffer.from(Array.from({ length: 5000 }, (_, i) => `--b${i}\n--c${i}--\n`).join(''))
   expect(allFound(searchFor(raw, ['b77', 'c4000'])).map(({ level, isEnd }) => [level, isEnd])).toEqual([

@@ -107,7 +107,7 @@ function flushBase64(run: WordRun): void {
 
 function finishRun(run: WordRun): string {
   flushBase64(run)
-  return decodeText(run.bytes.length === 1 ? run.bytes[0]! : Buffer.concat(run.bytes), run.charset).text
+  return decodeText(Buffer.concat(run.bytes), run.charset).text
 }
 
 // The Q encoding (RFC 2047 §4.2), decoded in place.

@@ -79,8 +79,8 @@ function shorten(name: string): string {
   let stem = Buffer.from(name).subarray(0, NAME_BYTES_MAX - Buffer.byteLength(extension))
   // Cut before a character that the limit would split.
   let end = stem.length
-  while (end > 0 && (stem[end - 1]! & 0xc0) === 0x80) end--
-  if (end > 0 && stem[end - 1]! >= 0xc0) stem = stem.subarray(0, isWhole(stem, end - 1) ? stem.length : end - 1)
+  while ((stem[end - 1]! & 0xc0) === 0x80) end--
+  if (stem[end - 1]! >= 0xc0) stem = stem.subarray(0, isWhole(stem, end - 1) ? stem.length : end - 1)
   return stem.toString() + extension
 }
 

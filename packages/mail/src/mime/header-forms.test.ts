@@ -5,6 +5,7 @@ import { findValue, findValues, HEADER_BYTES_MAX, readHeaderBlock } from './head
 const forms: [string, string[], string, string[]][] = [
   ['A: 1\rB: 2\r\n\r\nx', ['A=1\rB: 2'], 'x', []],
   ['A: 1\nxB: 2\n\nx', ['A=1', 'xB=2'], 'x', []],
+  ['A: 1\nx\nB: 2\n\ny', ['A=1', 'B=2'], 'y', ['bad-header-line']],
   ['A: 1\r\n\r', ['A=1'], '', ['no-header-end', 'bad-header-line']],
   ['A: 1\n--b\nB: 2', ['A=1', 'B=2'], '', ['no-header-end', 'bad-header-line']],
   ['A: 1\n-b: 2\n\nx', ['A=1', '-b=2'], 'x', []],

@@ -1,6 +1,6 @@
 // People, parts and limits of a message, each with its complete result.
 import { expect, test } from 'vitest'
-import { parseMessage, TEXT_CHARACTERS_MAX } from './parse.ts'
+import { type ParsedMessage, parseMessage, TEXT_CHARACTERS_MAX } from './parse.ts'
 
 const crlf = (text: string): Buffer => Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')
 /** A multipart message. Each part is its fields, an empty line and its body. */
@@ -48,45 +48,52 @@ const plain = 'Content-Type: text/plain\n\none'
 const page = 'Content-Type: text/html\n\n<p>two</p>'
 const named = 'Content-Type: text/html; name=x.html\n\n<p>two</p>'
 
-test.each<[string, ReturnType<typeof parseMessage>, string | null, string | null, string[]]>([
-  ['a named version of one text', multipart('alternative', plain, named), 'one', '<p>two</p>', []],
-  ['a named page behind a text', multipart('mixed', plain, named), 'one', null, ['x.html attachment']],
-  ['a named page first', multipart('mixed', named), 'two', '<p>two</p>', []],
+test.each<[string, () => ParsedMessage, string | null, string | null, string[]]>([
+  ['a named version of one text', () => multipart('alternative', plain, named), 'one', '<p>two</p>', []],
+  ['a named page behind a text', () => multipart('mixed', plain, named), 'one', null, ['x.html attachment']],
+  ['a named page first', () => multipart('mixed', named), 'two', '<p>two</p>', []],
   [
     'a page with a file name in its disposition',
-    multipart('mixed', plain, 'Content-Type: text/html\nContent-Disposition: inline; filename=y.html\n\n<p>two</p>'),
+    () => multipart('mixed', plain, 'Content-Type: text/html\nContent-Disposition: inline; filename=y.html\n\n<p>two</p>'),
     'one',
     null,
     ['y.html inline'],
   ],
-  ['a page beside a related text', multipart('related', plain, page), 'one', null, ['page.html attachment']],
-  ['a page behind a text', multipart('mixed', plain, page), 'one\n\ntwo', '<div>one</div>\n<p>two</p>', []],
-  ['a page of blanks behind a text', multipart('mixed', plain, 'Content-Type: text/html\n\n<p> </p>'), 'one', '<div>one</div>', []],
-  ['a text of blanks before a page', multipart('mixed', 'Content-Type: text/plain\n\n \n', page), 'two', '<p>two</p>', []],
+  ['a page beside a related text', () => multipart('related', plain, page), 'one', null, ['page.html attachment']],
+  ['a page behind a text', () => multipart('mixed', plain, page), 'one\n\ntwo', '<div>one</div>\n<p>two</p>', []],
+  ['a page of blanks behind a text', () => multipart('mixed', plain, 'Content-Type: text/html\n\n<p> </p>'), 'one', '<div>one</div>', []],
+  ['a text of blanks before a page', () => multipart('mixed', 'Content-Type: text/plain\n\n \n', page), 'two', '<p>two</p>', []],
   [
     'a picture that the page shows',
-    multipart('related', page, 'Content-Type: image/png\nContent-ID: <1>\n\nx'),
+    () => multipart('related', page, 'Content-Type: image/png\nContent-ID: <1>\n\nx'),
     'two',
     '<p>two</p>',
     ['image.png inline'],
   ],
-  ['a picture without an id', multipart('related', page, 'Content-Type: image/png\n\nx'), 'two', '<p>two</p>', ['image.png attachment']],
+  [
+    'a picture without an id',
+    () => multipart('related', page, 'Content-Type: image/png\n\nx'),
+    'two',
+    '<p>two</p>',
+    ['image.png attachment'],
+  ],
   [
     'an attached picture with an id',
-    multipart('related', page, 'Content-Type: image/png\nContent-ID: <1>\nContent-Disposition: attachment\n\nx'),
+    () => multipart('related', page, 'Content-Type: image/png\nContent-ID: <1>\nContent-Disposition: attachment\n\nx'),
     'two',
     '<p>two</p>',
     ['image.png attachment'],
   ],
   [
     'a picture with an id behind a page',
-    multipart('mixed', page, 'Content-Type: image/png\nContent-ID: <1>\n\nx'),
+    () => multipart('mixed', page, 'Content-Type: image/png\nContent-ID: <1>\n\nx'),
     'two',
     '<p>two</p>',
     ['image.png attachment'],
   ],
-  ['a file alone', multipart('mixed', 'Content-Type: application/pdf\n\nx'), null, null, ['document.pdf attachment']],
-])('%s', (_name, parsed, text, html, attachments) => {
+  ['a file alone', () => multipart('mixed', 'Content-Type: application/pdf\n\nx'), null, null, ['document.pdf attachment']],
+])('%s', (_name, parse, text, html, attachments) => {
+  const parsed = parse()
   expect({
     text: parsed.text,
     html: parsed.html,
@@ -109,4 +116,13 @@ test('the limit of the text is that of all parts together', () => {
   expect([full.text?.length, full.defects]).toEqual([TEXT_CHARACTERS_MAX, ['truncated-text']])
   const empty = multipart('mixed', part('plain', TEXT_CHARACTERS_MAX), part('plain', 0))
   expect([empty.text?.length, empty.defects]).toEqual([TEXT_CHARACTERS_MAX, []])
+})
+
+test('the header of a part counts from its own start', () => {
+  const { attachments, defects } = multipart(
+    'mixed',
+    `Content-Type: text/plain\n\n${'x\n'.repeat(150_000)}`,
+    'Content-Type: application/pdf\n\nx',
+  )
+  expect([attachments.map(({ contentType }) => contentType), defects]).toEqual([['application/pdf'], []])
 })
