@@ -14,13 +14,19 @@ export const healthPaths: PathItems = {
     get: {
       operationId: 'getHealth',
       summary: 'Returns 200 while the process runs.',
+      description: 'For the restart of a process that hangs. It asks neither the database nor other servers.',
       tags: ['Health'],
       security: [],
       responses: {
         200: {
           description: 'The process runs.',
           headers,
-          content: { 'application/json': { schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } } } },
+          content: {
+            'application/json': {
+              schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } },
+              example: { status: 'ok' },
+            },
+          },
         },
       },
     },
@@ -29,18 +35,29 @@ export const healthPaths: PathItems = {
     get: {
       operationId: 'getReadiness',
       summary: 'Returns the readiness of each part of the server.',
+      description: 'For load balancers. A server that is stopping answers 503 before it closes its ports, so that no request is lost.',
       tags: ['Health'],
       security: [],
       responses: {
         200: {
           description: 'Ready.',
           headers,
-          content: { 'application/json': { schema: readinessSchema(['ready']) } },
+          content: {
+            'application/json': {
+              schema: readinessSchema(['ready']),
+              example: { status: 'ready', checks: { database: true, worker: true } },
+            },
+          },
         },
         503: {
           description: 'Not ready, or shutting down.',
           headers,
-          content: { 'application/json': { schema: readinessSchema(['unavailable', 'draining']) } },
+          content: {
+            'application/json': {
+              schema: readinessSchema(['unavailable', 'draining']),
+              example: { status: 'unavailable', checks: { database: false, worker: true } },
+            },
+          },
         },
       },
     },

@@ -33,6 +33,15 @@ test('every operation is in it, with its errors, its parameters and its key', ()
   expect(ids).toContain('getReadiness')
 })
 
+test('every operation has a description, and an example of each JSON reply of a success', () => {
+  for (const entry of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    expect([entry.operationId, entry.description]).toEqual([entry.operationId, expect.stringMatching(/^.{20,}[.)]$/s)])
+    const successes = Object.entries(entry.responses).filter(([status]) => status.startsWith('2'))
+    for (const json of successes.flatMap(([, { content }]) => content?.['application/json'] ?? []))
+      expect([entry.operationId, json.example]).toEqual([entry.operationId, expect.anything()])
+  }
+})
+
 test('every reference resolves, and named schemas occur once', () => {
   const text = JSON.stringify(document)
   for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
