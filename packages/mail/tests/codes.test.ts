@@ -103,6 +103,15 @@ test('a link to program text, and one with a variable of a script for its host, 
     expect([link, findCodes({ subject: 'Activation', text: `Activate your account: ${link}` })]).toEqual([link, []])
 })
 
+test('16,000 characters of the text and 500 of the subject are searched', () => {
+  const code = 'Your verification code is 482913'
+  const of = (subject: string, text: string) => findCodes({ subject, text }).map(({ value }) => value)
+  expect(of(`${'x '.repeat(230)}${code}`, '')).toEqual(['482913'])
+  expect(of(`${'x '.repeat(250)}${code}`, '')).toEqual([])
+  expect(of('', `${'word word. '.repeat(1400)}${code}`)).toEqual(['482913'])
+  expect(of('', `${'word word. '.repeat(1460)}${code}`)).toEqual([])
+})
+
 test('at most five of a kind, whatever the text', () => {
   const codes = Array.from(
     { length: 40 },

@@ -48,6 +48,7 @@ test.each<[text: string, found: string[]]>([
   ['écode', []],
   ['codeé', []],
   ['\u{1d400}code', []],
+  ['\ud835\udfffcode', []],
   ['code\u{1d400}', []],
   ['\u{1f600}code\u{1f600}', ['weak code']],
   ['\udfffcode', ['weak code']],

@@ -81,9 +81,8 @@ const wordCharacter = /^[\p{L}\p{N}]/u
 /** True when a letter or digit begins at this index. */
 function isWordAt(text: string, index: number): boolean {
   const unit = text.charCodeAt(index)
-  // NaN at the text's end is neither.
   if (unit < 128) return wordNumbers[unit] !== 0
-  return unit >= 128 && wordCharacter.test(text.slice(index, index + 2))
+  return wordCharacter.test(text.slice(index, index + 2))
 }
 
 /** True when a letter or digit ends before this index. */
@@ -128,7 +127,7 @@ export function findHits(text: string): Hit[] {
         if (branch) hit = follow(text, index, index + 1, branch, true)
         if (hit && isWordBefore(text, index)) hit = follow(text, index, index + 1, branch as Branch, false)
       }
-      if (hit === null) index++
+      index++
     }
     if (hit) {
       if (!isPartOfName(text, hit)) hits.push(hit)

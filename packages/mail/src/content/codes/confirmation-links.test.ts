@@ -142,6 +142,9 @@ describe('labels', () => {
     expect(nearIn(`One\nTwo\nThree\n${own}`)).toBe('Two Three')
     expect(nearIn(`Hello there\nConfirm <${own}>`)).toBe('Hello there Confirm')
     expect(nearIn(`Hello there\nPlease confirm your own new address <${own}>`)).toBe('Please confirm your own new address')
+    expect(nearIn(`Hello there\nYes <${own}>`)).toBe('Yes')
+    expect(nearIn(`Hello there\n${'Confirm '.repeat(4).slice(0, 29)} <${own}>`)).toMatch(/^Hello there Confirm/)
+    expect(nearIn(`Hello there\n${'Confirm '.repeat(4).slice(0, 30)} <${own}>`)).toMatch(/^Confirm/)
     expect(nearIn(`${own}\nconfirms your address`)).toBe('confirms your address')
     expect(nearIn(`${own} -- \nconfirms your address`)).toBe('confirms your address')
     expect(nearIn(`${'word '.repeat(60)}: ${own}`)).toHaveLength(160)
@@ -154,6 +157,13 @@ describe('labels', () => {
     expect(findConfirmationLinks('', `Verify your email address: ${verify}`)).toEqual([
       { kind: 'confirmation_link', value: verify, purpose: 'verify', near: 'Verify your email address:', domain: 'a.example' },
     ])
+  })
+
+  test('a path of passwords needs a word about its time or purpose', () => {
+    const [path, label] = [`https://a.example/password/reset/${token}`, `https://a.example/l/${token}`]
+    expect(valuesIn(`Open this page: ${path}`)).toEqual([])
+    expect(valuesIn(`Open this page: ${path}`, 'Reset your password')).toEqual([path])
+    expect(valuesIn(`Reset your password: ${label}\n\nReset your password: ${path}`)).toEqual([path, label])
   })
 
   test('60 links are read', () => {

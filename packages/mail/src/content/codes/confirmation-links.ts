@@ -76,7 +76,7 @@ function withoutTail(link: string): string {
 /** The text before a link: the start of its line, or the two lines above when it has a line of its own. */
 function labelOf(text: string): string {
   const lines = text.split(/\r?\n/)
-  const own = (lines.at(-1) ?? '').replace(/[<([\s>]+$/, '')
+  const own = (lines.at(-1) as string).replace(/[<([\s>]+$/, '')
   if (/[\p{L}\p{N}]/u.test(own)) {
     // A short label on a line of its own gets the line above it as context.
     if (own.length > 3 && own.length < 30) return `${lastFilled(lines.slice(0, -1), 1)} ${own}`.trim()
@@ -225,7 +225,7 @@ function hasSecret(url: URL): boolean {
 
 const isSecret = (part: string): boolean => {
   if (/\.(?:html?|php|aspx?|jsp|pdf|zip|txt|xml|json|md)$/i.test(part)) return false
-  if (part.length < 16) return part.length >= 8 && /\d/.test(part) && /[a-z]/i.test(part) && !/^[a-z]+[-_]?v?\d{1,4}$|^\d{4}-|-/i.test(part)
+  if (part.length < 16) return part.length >= 8 && /\d/.test(part) && /[a-z]/i.test(part) && !/^[a-z]+_?v?\d{1,4}$|-/i.test(part)
   return /\d/.test(part)
     ? /[a-z]/i.test(part) && !/^[a-z]+(?:-[a-z]+)+-?\d*$/.test(part)
     : /[a-z]/.test(part) && /[A-Z]/.test(part) && !/[-_ ]/.test(part)

@@ -29,6 +29,12 @@ describe('before the number', () => {
     ['Your verification code, as we said in the last letter, is 482913', ['482913']],
     [`Your verification code, ${'very '.repeat(30)}late, is 482913`, []],
     ['the code has_value 482913', []],
+    ['Your verification code for today is A1B2C3', ['A1B2C3']],
+    ['Your verification code has come to you by the mail of today with a list of things 51827', ['51827']],
+    [
+      'Your verification code has come to you by the mail of today with a list of things 51827.\n\nThank you.\n\nYour verification code is 482913',
+      ['482913'],
+    ],
   ])('%s', (text, codes) => expect(codesIn(text)).toEqual(codes))
 })
 
@@ -43,6 +49,8 @@ describe('behind the number', () => {
     ['482913 är din nya egna säkra verifieringskod', ['482913']],
     ['Hello 482913 the new verification code', []],
     ['482913. Your verification code', ['482913']],
+    ['482913: enter this code', ['482913']],
+    ['482913, as the mail about your order number says, is your verification code', ['482913']],
     ['482913 1234 is your verification code', ['1234', '482913']],
     ['A1B2C3 is your verification code', ['A1B2C3']],
     ['A1B2C3 - your verification code', []],
@@ -86,6 +94,7 @@ describe('on a line of its own', () => {
     ['Hello,\n\n4829\n\nBye', 'Your verification code', []],
     ['Hello,\n\n482913\n\nBye', 'News', []],
     ['Hello,\n\nx 482913\n\nBye', 'Your verification code', []],
+    ['Hello,\n\nabc#482913\n\nBye', 'Your verification code', []],
     ['Order number:\n\n482913', 'Your verification code', []],
     [`${long}\n\nthe code:\n\n482913`, '', []],
     [`${long}\n\nYour verification code:\n\n482913`, '', ['482913']],

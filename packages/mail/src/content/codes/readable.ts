@@ -3,7 +3,7 @@ import { withAsciiDigits } from '../../text/digits.ts'
 
 /** Drops the hash of an app that Android's SMS Retriever requires, eleven characters of base64 at the end or on a line of their own. */
 export function withoutAppHash(text: string): string {
-  const isMarked = isAppMessage.test(text.slice(0, 12))
+  const isMarked = isAppMessage.test(text)
   if (!isMarked && text.length > appMessageCharactersMax) return text
   return text.replace(appHash, (hash) =>
     isMarked || (/[a-z]/.test(hash) && /[A-Z]/.test(hash) && /[\d+/]|[a-z][A-Z]/.test(hash)) ? '\n' : hash,
