@@ -3,8 +3,11 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from 'vitest'
 import { resetState } from './fresh-state.ts'
 
-/** Written by the parent process. `suspect` is a mutant whose result is accepted even when it leaves the process in another state. */
-export type Plan = { mutants: string[]; suspect: string | null; resultsFile: string }
+/**
+ * Written by the parent process. `suspect` is a mutant whose result is accepted even when it leaves the process in another state. `besides` has the path of
+ * the test file beside each mutant.
+ */
+export type Plan = { mutants: string[]; besides: Record<string, string>; suspect: string | null; resultsFile: string }
 export type Verdict = 'started' | 'killed' | 'survived' | 'uncovered' | 'static' | 'suspect'
 
 /** The global that Stryker's instrumented code reads and writes. */
@@ -84,7 +87,9 @@ async function runMutants(tests: RunnerTestCase[]): Promise<void> {
     .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0))
   for (const mutant of plan.mutants) {
     let usualMs = 0
-    const covering = quickFirst.filter((test) => {
+    // The tests beside the code are those that were written for it.
+    const isBeside = (test: RunnerTestCase) => test.file.filepath.endsWith(plan.besides[mutant] ?? '')
+    const covering = [...quickFirst.filter(isBeside), ...quickFirst.filter((test) => !isBeside(test))].filter((test) => {
       const isPlanned = perTest[test.id]?.[mutant] !== undefined && usualMs <= coveringMsMax
       if (isPlanned) usualMs += test.result?.duration ?? 0
       return isPlanned

@@ -106,9 +106,10 @@ function argumentsFor(files: readonly string[], excluded: readonly string[]): st
 async function runAll(mutants: Planted[], folder: string, testArguments: string[]): Promise<Map<string, Planted['verdict']>> {
   const verdicts = new Map<string, Planted['verdict']>()
   const wanted = mutants.filter(({ verdict }) => verdict === 'uncovered').map(({ id }) => id)
+  const besides = Object.fromEntries(mutants.map(({ id, file }) => [id, file.replace(/\.ts$/, '.test.ts')]))
   let suspect: string | null = null
   for (let left = wanted; left.length > 0; left = left.filter((mutant) => !verdicts.has(mutant))) {
-    const plan = { mutants: left, suspect, resultsFile: join(folder, 'results.txt') }
+    const plan = { mutants: left, besides, suspect, resultsFile: join(folder, 'results.txt') }
     const results = await runProcess(plan, folder, testArguments)
     const last = results.at(-1)
     if (!last) throw new Error('the tests fail without a mutant: run npm test')

@@ -1,7 +1,7 @@
 // The phrases that are found are those that one pattern of them all would find.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findHits, type Hit, phraseLists } from './code-phrases.ts'
+import { findHits, type Hit, phraseLists, withCompounds } from './code-phrases.ts'
 
 const asLiteral = (text: string): string => text.replace(/[.*+?^$(){}[\]\\|]/g, '\\$&')
 const oneOf = (phrases: string[]): string =>
@@ -49,6 +49,7 @@ test.each<[text: string, found: string[]]>([
   ['codeé', []],
   ['\u{1d400}code', []],
   ['\ud835\udfffcode', []],
+  ['\ud800\udc00code', []],
   ['code\u{1d400}', []],
   ['\u{1f600}code\u{1f600}', ['weak code']],
   ['\udfffcode', ['weak code']],
@@ -78,6 +79,21 @@ test.each<[text: string, found: string[]]>([
 ])('the phrases of %j', (text, found) => {
   expect(findHits(text).map(({ kind, phrase }) => `${kind} ${phrase}`)).toEqual(found)
   for (const { start, end, phrase } of findHits(text)) expect(text.slice(start, end)).toBe(phrase)
+})
+
+test.each<[text: string, found: string[]]>([
+  ['konfirmkod 482913', ['strong konfirmkod 0-10']],
+  ['min autentkod och kod', ['strong autentkod 4-13', 'weak kod 18-21']],
+  ['the secur kod', ['strong secur kod 4-13']],
+  ['tavs verifikacijas kodsx', ['strong verifikacijas kodsx 5-24']],
+  ['code konfirmkod', ['weak code 0-4', 'strong konfirmkod 5-15']],
+  ['konfirmkod, code', ['strong konfirmkod 0-10', 'weak code 12-16']],
+  ['xverifkod', []],
+  ['verifkodabcdef', []],
+  ['verif ok', []],
+  ['kod', ['weak kod 0-3']],
+])('with compounds, the phrases of %j', (text, found) => {
+  expect(withCompounds(text, findHits(text)).map(({ kind, phrase, start, end }) => `${kind} ${phrase} ${start}-${end}`)).toEqual(found)
 })
 
 const phrases = phraseLists.flatMap((list) => list.phrases)

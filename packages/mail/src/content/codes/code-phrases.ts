@@ -29,8 +29,8 @@ type Branch = { lists: number; next: Map<number, Branch> }
 const joinedLists = 0b11110000
 
 /**
- * The trie. `pairs` has the branches after the first two ASCII letters or digits. `thirds` has 1 for each third character that continues the pair, and
- * for all characters after a complete phrase. Indexed by the numbers in `wordNumbers`.
+ * The trie. `pairs` has the branches after the first two ASCII letters or digits. `thirds` has 1 for each third character that continues the pair,
+ * so a phrase of ASCII has at least three characters. Indexed by the numbers in `wordNumbers`.
  */
 type Tree = { root: Branch; pairs: (Branch | undefined)[]; thirds: Uint8Array }
 
@@ -68,8 +68,6 @@ function grow(): Tree {
       if (!wordNumberOf(first) || !wordNumberOf(second)) continue
       const pair = pairOf(wordNumberOf(first), wordNumberOf(second))
       pairs[pair] = branch
-      // A phrase may end here.
-      if (branch.lists !== 0) thirds.fill(1, thirdOf(pair, 0), thirdOf(pair + 1, 0))
       for (const third of branch.next.keys()) thirds[thirdOf(pair, wordNumberOf(third))] = 1
     }
   }
@@ -119,7 +117,7 @@ export function findHits(text: string): Hit[] {
           hit = follow(text, index, index + 2, pairs[pair] as Branch, true)
       }
       // Skips the rest of the word, because no phrase begins within a word.
-      if (hit === null) while (wordNumberOf(units[++index] as number) > 0);
+      while (wordNumberOf(units[++index] as number) > 0);
     } else {
       if (unit >= 128) {
         const branch = root.next.get(unit)

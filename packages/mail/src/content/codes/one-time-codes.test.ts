@@ -179,6 +179,12 @@ describe('codes bound to a site', () => {
   })
 })
 
+test('of two codes, the one of six digits is first', () => {
+  expect(codesIn('Your verification code is 51827.\n\nYour verification code is 482913.')).toEqual(['482913', '51827'])
+  expect(codesIn('Your verification code is A1B2C3.\n\nYour verification code is 482913.')).toEqual(['482913', 'A1B2C3'])
+  expect(codesIn('Your verification code is A1B2C3.\n\nYour verification code is 51827.')).toEqual(['51827', 'A1B2C3'])
+})
+
 test('the likeliest code is first, with its words and its purpose', () => {
   expect(findOneTimeCodes('', 'Your code is 51827.\n\nTo reset your password, your verification code is 482913.')).toEqual([
     {
