@@ -1,5 +1,6 @@
 // Labels of a mailbox with their colors. Messages and threads may have labels that are not defined here.
 import Type from 'typebox'
+import { ClientId, clientIdField } from './client-id.ts'
 import { Label } from './metadata.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, MailboxParam, page, strict, Timestamp } from './schema.ts'
@@ -18,6 +19,7 @@ export const MailboxLabel = Type.Object(
     mailbox_id: Type.String(),
     name: Type.String({ description: 'The label as messages and threads have it.' }),
     color: Type.String(),
+    client_id: clientIdField,
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -36,7 +38,7 @@ export const createLabel = operation({
   tag: 'Labels',
   scopes: ['mail:write'],
   params: mailboxParams,
-  body: strict({ name: Label, color: Type.Optional(Color) }),
+  body: strict({ name: Label, color: Type.Optional(Color), client_id: Type.Optional(ClientId) }),
   status: 201,
   reply: MailboxLabel,
   errors: ['conflict'],

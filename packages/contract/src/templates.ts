@@ -1,5 +1,6 @@
 // Templates of messages, with variables. A template is changed as a draft, and used as it was last published.
 import Type from 'typebox'
+import { ClientId, clientIdField } from './client-id.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, Subject } from './outbound-mail.ts'
 import { AddressText, Cursor, Deleted, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
@@ -44,6 +45,7 @@ const templateFields = {
   status: statusField,
   has_unpublished_changes: Type.Boolean({ description: 'True if the template was changed since it was published.' }),
   published_at: nullableTimestamp,
+  client_id: clientIdField,
   created_at: Timestamp,
   updated_at: Timestamp,
 }
@@ -88,7 +90,7 @@ export const createTemplate = operation({
   summary: 'Creates a template. {{{NAME}}} in subject, text and html stands for a variable. Publish it before you use it.',
   tag: 'Templates',
   scopes: ['templates:write'],
-  body: strict({ name: Name, ...contentInput }),
+  body: strict({ name: Name, client_id: Type.Optional(ClientId), ...contentInput }),
   status: 201,
   reply: Template,
   errors: ['conflict'],

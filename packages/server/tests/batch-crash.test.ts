@@ -44,6 +44,58 @@ const batch = (subject: string) => ({
   messages: Array.from({ length: 100 }, (_, n) => ({ agent: 'ann', to: [`r${n}@example.org`], subject, text: `Number ${n}` })),
 })
 
+test('a server killed in the middle of a change of 500 messages has changed all of them or none', { timeout: 150_000 }, async () => {
+  const db = connect({ connectionString: database.url }, { poolSize: 3, log: createLog('silent') })
+  try {
+    expect((await ask('POST', '/identities', { agent_handle: 'many' })).status).toBe(201)
+    const ids: string[] = []
+    for (let round = 0; round < 5; round++) {
+      const messages = batch('to change').messages.map((one) => ({ ...one, agent: 'many' }))
+      ids.push(...(await ask('POST', '/mail/batch', { messages })).body.data.map((one: Json) => one.id))
+    }
+    const labelled = async (): Promise<number> => {
+      const { rows } = await db.query<{ count: number }>({
+        text: `SELECT count(*)::int AS count FROM messages WHERE id = ANY($1) AND 'seen' = ANY(labels) AND is_starred AND trashed_at IS NOT NULL`,
+        values: [ids],
+      })
+      return rows[0]?.count ?? -1
+    }
+    const change = () => ask('PATCH', '/mail/messages', { ids, add_labels: ['seen'], is_starred: true, is_trashed: true })
+
+    // A lock on one thread late in the order of locks holds the transaction open.
+    const released = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const lock = db.transact(async (tx) => {
+      await tx.query({ text: 'SELECT 1 FROM messages WHERE id = $1 FOR UPDATE', values: [ids[400]] })
+      locked.resolve()
+      await released.promise
+    })
+    await locked.promise
+    const cut = change().catch(() => null)
+    await waitFor('the change to wait for the lock', async () => {
+      const { rows } = await db.query({ text: `SELECT 1 FROM pg_locks WHERE NOT granted` })
+      return rows.length > 0
+    })
+    server.signal('SIGKILL')
+    await server.ended
+    expect(await cut).toBeNull()
+    released.resolve()
+    await lock
+    await waitFor('the end of the cut transaction', async () => {
+      const { rows } = await db.query({
+        text: `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+      })
+      return rows.length === 0
+    })
+    expect(await labelled()).toBe(0)
+    server = await start()
+    expect((await change()).status).toBe(200)
+    expect(await labelled()).toBe(500)
+  } finally {
+    await db.close()
+  }
+})
+
 test('a server killed in the middle of a batch has queued all messages or none', { timeout: 150_000 }, async () => {
   const db = connect({ connectionString: database.url }, { poolSize: 3, log: createLog('silent') })
   const countOf = async (subject: string): Promise<number[]> => {

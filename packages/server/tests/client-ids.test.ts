@@ -1,4 +1,5 @@
 // Creation with a `client_id`. A repeat returns the same object, also under concurrent requests, and a deleted object frees its id.
+import { operations } from '@callsign/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
@@ -49,6 +50,8 @@ const kinds: [string, Kind][] = [
       remove: (one) => `/domains/${one.id}`,
     },
   ],
+  ['a template', { path: '/templates', body: (n) => ({ name: `Template ${n}`, text: 'Hello' }), remove: (one) => `/templates/${one.id}` }],
+  ['a label', { path: '/mailboxes/ann/labels', body: (n) => ({ name: `label ${n}` }), remove: (one) => `/mailboxes/ann/labels/${one.id}` }],
   [
     'a webhook',
     {
@@ -96,6 +99,39 @@ describe.each(kinds)('%s', (_name, { path, body, shown = (reply) => reply, remov
     for (const client_id of ['', 'x'.repeat(256), 'a b', 'ä', 7, null])
       expect((await harness.api('POST', path, { body: { ...body(7), client_id } })).body.error.details[0].path).toBe('/client_id')
   })
+})
+
+/** Creations without a client_id, with what makes a repeat return the same object or do nothing twice. */
+const repeatable: Record<string, string> = {
+  createKey: 'a repeat could not return the plaintext again',
+  createSuppression: 'unique by address',
+  createSocketToken: 'a token of 60 seconds, which is not stored',
+  createVaultSecret: 'the client makes the id',
+  initializeVault: 'one per organization',
+  grantVaultAccess: 'unique by secret and identity',
+  provisionPhoneNumber: 'one per agent, and an Idempotency-Key',
+  sendMail: 'an Idempotency-Key',
+  sendMessage: 'an Idempotency-Key',
+  sendBatch: 'an Idempotency-Key',
+  sendDraft: 'a draft is sent once',
+  replyToMessage: 'an Idempotency-Key',
+  forwardMessage: 'an Idempotency-Key',
+  replayTunnelRequest: 'each replay is a request of its own',
+  simulateMail: 'plays a person elsewhere',
+  simulateSms: 'plays a person elsewhere',
+  simulateImessage: 'plays a person elsewhere',
+}
+
+test('every creation takes a client_id, or another rule covers its repeat', () => {
+  const creations = operations.filter(({ method, status }) => method === 'POST' && status === 201)
+  const takes = ({ body }: (typeof operations)[number]) => Object.hasOwn((body as Json | undefined)?.properties ?? {}, 'client_id')
+  expect(
+    creations
+      .filter((one) => !takes(one))
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(Object.keys(repeatable).toSorted())
+  expect(creations.filter(takes)).toHaveLength(kinds.length)
 })
 
 test('client ids of two organizations do not meet', async () => {

@@ -201,3 +201,44 @@ test('a limit is exact with two server processes on one database', async () => {
     await other.stop()
   }
 })
+
+test('limits of an identity, a key and an organization together are exact with 16 senders on two server processes', async () => {
+  const own = await harness.createOrganization('Exact')
+  const handles = ['exact_a', 'exact_b']
+  for (const handle of handles) await harness.createAgent(handle, {}, own.key)
+  await limitsOf('exact_a', { messages_per_hour: 21 }, own.key)
+  const body = { sending_limits: { messages_per_day: 67 }, key_sending_limits: { messages_per_minute: 53 } }
+  await harness.expectApi(200, 'PATCH', '/organization', { key: own.key, body })
+  const keys = [own.key, await harness.agentKey('exact_b', {}, own.key)]
+  const other = await startCallsignd({ ...harness.environment, CALLSIGN_SMTP_PORT: '0' })
+  try {
+    const bases = [harness.baseUrl, other.baseUrl]
+    const sent = { exact_a: 0, exact_b: 0, [keys[0] as string]: 0, [keys[1] as string]: 0 } as Record<string, number>
+    const sender = async (number: number) => {
+      for (let index = 0; index < 10; index++) {
+        const key = keys[number % 4 === 3 ? 1 : 0] as string
+        const handle = number % 4 < 2 ? 'exact_a' : 'exact_b'
+        const response = await fetch(`${bases[(number + index) % 2]}/api/v1/mail/send`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ agent: handle, to: [`s${number}@example.com`], subject: 'Exact', text: 'Exact' }),
+        })
+        await response.arrayBuffer()
+        expect([201, 429]).toContain(response.status)
+        if (response.status === 201) for (const subject of [handle, key]) sent[subject] = (sent[subject] ?? 0) + 1
+      }
+    }
+    await Promise.all(Array.from({ length: 16 }, (_, number) => sender(number)))
+    // 160 attempts: 80 of exact_a, of which 21 fit; the agent key has 40 and the organization 67.
+    expect(sent.exact_a).toBe(21)
+    expect((sent.exact_a ?? 0) + (sent.exact_b ?? 0)).toBe(67)
+    for (const key of keys) expect(sent[key]).toBeLessThanOrEqual(53)
+    const { rows } = await harness.db.query<{ count: number }>({
+      text: `SELECT count(*)::int AS count FROM messages WHERE organization_id = $1 AND direction = 'outbound'`,
+      values: [own.id],
+    })
+    expect(rows[0]?.count).toBe(67)
+  } finally {
+    await other.stop()
+  }
+})

@@ -1,5 +1,6 @@
 // The pause of an organization under load: nothing leaves while it lasts, and afterwards everything leaves once.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startCallsignd } from './harness/callsignd.ts'
 import { type MailSink, startMailSink } from './harness/mail-sink.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -105,4 +106,40 @@ test('a pause of one organization does not hold the mail of another', async () =
     return message.status === 'sent'
   })
   await organization('/resume')
+})
+
+test('two processes under load hold what is paused, and resume sends each message once, though one of them was killed meanwhile', async () => {
+  const other = await startCallsignd({ ...harness.environment, CALLSIGN_SMTP_PORT: '0' })
+  sink.mails.length = 0
+  const accepted: string[] = []
+  const bases = [harness.baseUrl, other.baseUrl]
+  const sender = async (first: number) => {
+    for (let index = first; index < 160; index += 16) {
+      const answer = await fetch(`${bases[index % 2]}/api/v1/mail/send`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${harness.organizationKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ agent: 'ann', to: [`pair${index}@example.com`], subject: `Pair ${index}`, text: 'Hello' }),
+      })
+      expect(answer.status).toBe(201)
+      accepted.push(((await answer.json()) as Json).id)
+    }
+  }
+  const senders = Promise.all(Array.from({ length: 16 }, (_, first) => sender(first)))
+  await waitFor('some messages to leave', () => sink.mails.length >= 10)
+  await organization('/pause', { reason: 'Two processes' })
+  await senders
+  expect(new Set(accepted).size).toBe(160)
+  await settled()
+  const before = sink.mails.length
+  expect(before).toBeLessThan(160)
+  await harness.db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'deliver-message'` })
+  await settled()
+  expect(sink.mails.length).toBe(before)
+  other.signal('SIGKILL')
+  await other.ended
+
+  await organization('/resume')
+  for (const id of accepted) await harness.waitForStatus('ann', id, 'sent')
+  const subjects = sink.mails.map((mail) => mail.parsed.subject)
+  expect(subjects.toSorted()).toEqual(Array.from({ length: 160 }, (_, index) => `Pair ${index}`).toSorted())
 })

@@ -35,6 +35,7 @@ test('content is changed and published in two steps', async () => {
     status: 'draft',
     has_unpublished_changes: true,
     published_at: null,
+    client_id: null,
     created_at: expect.any(String),
     updated_at: template.created_at,
     ...content,

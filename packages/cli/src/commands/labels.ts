@@ -1,5 +1,5 @@
 // labels list|create|update|delete.
-import { type Command, listOptions, listQuery, type Option, text } from '../command.ts'
+import { type Command, clientIdOption, listOptions, listQuery, type Option, readClientId, text } from '../command.ts'
 import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
 import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
@@ -32,12 +32,12 @@ export const labelCommands: Command[] = [
     about: 'Defines a label with a color. Messages and threads may have labels that are not defined.',
     example: "callsign labels create invoice --color '#E93D82' --agent sales",
     operations: ['createLabel'],
-    options: { ...mailboxOptions, color },
+    options: { ...mailboxOptions, color, ...clientIdOption },
     async run(context, values, [name = '']) {
       const client = await context.client()
       const own = text(values, 'color')
       const mailbox = await chooseMailbox(client, values)
-      const label = await client.labels.create(mailbox, { name, ...(own !== undefined && { color: own }) })
+      const label = await client.labels.create(mailbox, { name, ...(own !== undefined && { color: own }), ...readClientId(values) })
       context.output.result(label, () => `${label.id} ${label.name}`)
       return 0
     },

@@ -1,6 +1,17 @@
 // templates list|create|show|edit|publish|render|rm.
 import type { Template } from '@callsign/sdk'
-import { type Command, type Context, listOptions, listQuery, type Option, several, text, type Values } from '../command.ts'
+import {
+  type Command,
+  type Context,
+  clientIdOption,
+  listOptions,
+  listQuery,
+  type Option,
+  readClientId,
+  several,
+  text,
+  type Values,
+} from '../command.ts'
 import { bodyOptions, readBody } from '../mail-body.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
@@ -89,9 +100,13 @@ export const templateCommands: Command[] = [
     about: 'Creates a template. {{{NAME}}} stands for a variable. Publish it before you use it.',
     example: "callsign templates create 'Order shipped' --alias order-shipped --subject 'Order {{{ID}}}' --text 'It ships on {{{DAY}}}.'",
     operations: ['createTemplate'],
-    options: contentOptions,
+    options: { ...contentOptions, ...clientIdOption },
     async run(context, values, [name = '']) {
-      const template = await (await context.client()).templates.create({ name, ...(await readContent(context, values)) })
+      const template = await (await context.client()).templates.create({
+        name,
+        ...(await readContent(context, values)),
+        ...readClientId(values),
+      })
       context.output.result(template, () => template.id)
       if (!context.output.isJson) context.output.note(`To use it, run callsign templates publish ${template.alias ?? template.id}`)
       return 0

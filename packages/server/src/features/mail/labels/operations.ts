@@ -10,6 +10,7 @@ import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, isUniqueViolation, type Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
+import { clientIdTaken, createOnce } from '../../account/organizations/operations.ts'
 import * as store from './store.ts'
 
 type View = ReplyOf<typeof contract.createLabel>
@@ -34,7 +35,7 @@ export function createLabels({ db, identities }: { db: Database; identities: Ide
   }
 
   return {
-    async createLabel(call, mailbox, { name, color = labelColorDefault }) {
+    async createLabel(call, mailbox, { name, color = labelColorDefault, client_id: clientId }) {
       const { mailboxId, organizationId } = await identities.requireMailbox(call.caller, mailbox)
       const at = now()
       const row = {
@@ -43,16 +44,21 @@ export function createLabels({ db, identities }: { db: Database; identities: Ide
         mailbox_id: mailboxId,
         name,
         color,
+        client_id: clientId ?? null,
         created_at: at,
         updated_at: at,
       }
-      return call
-        .transact(async (tx) => {
-          if (!(await store.insertLabel(tx, row, mailboxLabelsMax)))
-            throw new ApiError('conflict', `A mailbox has at most ${mailboxLabelsMax} labels. Delete one first.`)
-          return toLabel(row)
-        })
-        .catch(rethrow)
+      const create = async (tx: Tx) => {
+        if (!(await store.insertLabel(tx, row, mailboxLabelsMax)))
+          throw new ApiError('conflict', `A mailbox has at most ${mailboxLabelsMax} labels. Delete one first.`)
+        return toLabel(row)
+      }
+      const find = async (tx: Tx, id: string) => {
+        const found = await store.findByClientId(tx, organizationId, id)
+        if (found && found.mailbox_id !== mailboxId) throw clientIdTaken()
+        return found && toLabel(found)
+      }
+      return call.transact((tx) => createOnce(tx, { organizationId, kind: 'label', clientId }, find, create)).catch(rethrow)
     },
 
     async listLabels(caller, mailbox, query) {
@@ -91,11 +97,12 @@ function rethrow(error: unknown): never {
   throw new ApiError('conflict', 'name is the name of another label of this mailbox. Choose another name.')
 }
 
-const toLabel = ({ id, mailbox_id, name, color, created_at, updated_at }: store.LabelRow): View => ({
+const toLabel = ({ id, mailbox_id, name, color, client_id, created_at, updated_at }: store.LabelRow): View => ({
   id,
   mailbox_id,
   name,
   color,
+  client_id,
   created_at: created_at.toISOString(),
   updated_at: updated_at.toISOString(),
 })

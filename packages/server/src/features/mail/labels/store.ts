@@ -8,17 +8,19 @@ export type LabelRow = {
   mailbox_id: string
   name: string
   color: string
+  client_id: string | null
   created_at: Date
   updated_at: Date
 }
 
-const columns = 'id, organization_id, mailbox_id, name, color, created_at, updated_at'
+const columns = 'id, organization_id, mailbox_id, name, color, created_at, updated_at, client_id'
 
 /** Inserts a label. False when the mailbox has `countMax` already. Violates `labels_once` when the name is taken. */
 export async function insertLabel(tx: Tx, row: LabelRow, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `INSERT INTO labels (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT count(*) FROM labels WHERE mailbox_id = $3) < $8`,
-    values: [row.id, row.organization_id, row.mailbox_id, row.name, row.color, row.created_at, row.updated_at, countMax],
+    text: `INSERT INTO labels (${columns}) SELECT $1, $2, $3, $4, $5, $6, $7, $8
+      WHERE (SELECT count(*) FROM labels WHERE mailbox_id = $3) < $9`,
+    values: [row.id, row.organization_id, row.mailbox_id, row.name, row.color, row.created_at, row.updated_at, row.client_id, countMax],
   })
   return rowCount === 1
 }
@@ -30,6 +32,15 @@ export async function listLabels(sql: Sql, mailboxId: string, page: PageRequest)
     values: [mailboxId, page.cursor, page.limit + 1],
   })
   return rows
+}
+
+/** The label with this `client_id`, of whichever mailbox. */
+export async function findByClientId(sql: Sql, organizationId: string, clientId: string): Promise<LabelRow | null> {
+  const { rows } = await sql.query<LabelRow>({
+    text: `SELECT ${columns} FROM labels WHERE organization_id = $1 AND client_id = $2`,
+    values: [organizationId, clientId],
+  })
+  return rows[0] ?? null
 }
 
 /** A label of a mailbox, locked until the end of the transaction. */

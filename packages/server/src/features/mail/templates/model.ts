@@ -21,6 +21,7 @@ export type TemplateRow = {
   published_at: Date | null
   /** True when the content differs from the published one. */
   is_changed: boolean
+  client_id: string | null
   created_at: Date
   updated_at: Date
 }
@@ -32,6 +33,7 @@ export const toTemplateItem = (row: Omit<TemplateRow, 'content' | 'published'>):
   status: row.published_at === null ? 'draft' : 'published',
   has_unpublished_changes: row.published_at === null || row.is_changed,
   published_at: row.published_at?.toISOString() ?? null,
+  client_id: row.client_id,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 })

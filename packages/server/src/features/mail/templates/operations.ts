@@ -9,7 +9,7 @@ import { newId } from '../../../core/ids.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, isUniqueViolation, type Tx } from '../../../core/sql.ts'
-import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
+import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
 import { checkContent, render, type TemplateContent, type TemplateRow, toTemplate, toTemplateItem } from './model.ts'
 import * as store from './store.ts'
 
@@ -92,7 +92,7 @@ export function createTemplates({ db, accounts }: { db: Database; accounts: Acco
   }
 
   return {
-    async createTemplate(call, { name, ...body }) {
+    async createTemplate(call, { name, client_id: clientId, ...body }) {
       const { organizationId } = call.caller
       const at = now()
       const row: TemplateRow = {
@@ -104,16 +104,22 @@ export function createTemplates({ db, accounts }: { db: Database; accounts: Acco
         published: null,
         published_at: null,
         is_changed: true,
+        client_id: clientId ?? null,
         created_at: at,
         updated_at: at,
       }
+      const create = async (tx: Tx) => {
+        if (!(await store.insertTemplate(tx, row, templatesMax)))
+          throw new ApiError('conflict', `An organization has at most ${templatesMax} templates. Delete one first.`)
+        await accounts.audit(tx, organizationId, actorOf(call), 'template.created', row.id, { name })
+        return toTemplate(row)
+      }
+      const find = async (tx: Tx, id: string) => {
+        const found = await store.findByClientId(tx, organizationId, id)
+        return found && toTemplate(found)
+      }
       return call
-        .transact(async (tx) => {
-          if (!(await store.insertTemplate(tx, row, templatesMax)))
-            throw new ApiError('conflict', `An organization has at most ${templatesMax} templates. Delete one first.`)
-          await accounts.audit(tx, organizationId, actorOf(call), 'template.created', row.id, { name })
-          return toTemplate(row)
-        })
+        .transact((tx) => createOnce(tx, { organizationId, kind: 'template', clientId }, find, create))
         .catch((error: unknown) => {
           throw isTaken(error)
         })

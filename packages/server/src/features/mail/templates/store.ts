@@ -4,15 +4,15 @@ import type { Sql, Tx } from '../../../core/sql.ts'
 import type { TemplateRow } from './model.ts'
 
 const itemColumns =
-  'id, organization_id, name, alias, published_at, published IS DISTINCT FROM content AS is_changed, created_at, updated_at'
+  'id, organization_id, name, alias, published_at, published IS DISTINCT FROM content AS is_changed, client_id, created_at, updated_at'
 const columns = `${itemColumns}, content, published`
 
 /** Inserts a template. False when the organization has `countMax` already. Violates `templates_alias` when the alias is taken. */
 export async function insertTemplate(tx: Tx, row: TemplateRow, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `INSERT INTO templates (id, organization_id, name, alias, content, created_at, updated_at)
-      SELECT $1, $2, $3, $4, $5, $6, $6 WHERE (SELECT count(*) FROM templates WHERE organization_id = $2) < $7`,
-    values: [row.id, row.organization_id, row.name, row.alias, JSON.stringify(row.content), row.created_at, countMax],
+    text: `INSERT INTO templates (id, organization_id, name, alias, content, created_at, updated_at, client_id)
+      SELECT $1, $2, $3, $4, $5, $6, $6, $8 WHERE (SELECT count(*) FROM templates WHERE organization_id = $2) < $7`,
+    values: [row.id, row.organization_id, row.name, row.alias, JSON.stringify(row.content), row.created_at, countMax, row.client_id],
   })
   return rowCount === 1
 }
@@ -35,6 +35,15 @@ export async function findTemplate(sql: Sql, organizationId: string, name: strin
   const { rows } = await sql.query<TemplateRow>({
     text: `SELECT ${columns} FROM templates WHERE organization_id = $1 AND ${name.startsWith('tpl_') ? 'id' : 'alias'} = $2`,
     values: [organizationId, name],
+  })
+  return rows[0] ?? null
+}
+
+/** The template with this `client_id`. */
+export async function findByClientId(sql: Sql, organizationId: string, clientId: string): Promise<TemplateRow | null> {
+  const { rows } = await sql.query<TemplateRow>({
+    text: `SELECT ${columns} FROM templates WHERE organization_id = $1 AND client_id = $2`,
+    values: [organizationId, clientId],
   })
   return rows[0] ?? null
 }
