@@ -22,10 +22,10 @@ const [rounds, requests] = [Number(values.rounds), Number(values.requests)]
 const handle = 'sales'
 const pageLimit = 20
 
-type Paths = { webhookId: string; domainId: string; middle: (prefix: string) => string }
+type Paths = { webhookId: string; domainId: string; keyId: string; middle: (prefix: string) => string }
 
 /** Paths by name. Each answers at most 20 items, which the small size has too. */
-const listsOf = ({ webhookId, domainId, middle }: Paths): Record<string, string> => ({
+const listsOf = ({ webhookId, domainId, keyId, middle }: Paths): Record<string, string> => ({
   'threads of the rare folder': '/threads?folder=inbox',
   'threads of the frequent folder': '/threads?folder=archive',
   'threads, a middle page': `/threads?cursor=${middle('msg')}`,
@@ -33,6 +33,13 @@ const listsOf = ({ webhookId, domainId, middle }: Paths): Record<string, string>
   'threads of a frequent label': '/threads?label=frequent',
   'threads without such a label': '/threads?label=unheard',
   'threads of rare metadata': '/threads?metadata=kind:rare',
+  'threads of a participant': '/threads?participant=writer@example.com',
+  'threads of an unknown participant': '/threads?participant=unknown@example.com',
+  'unread threads': '/threads?is_unread=true',
+  'threads of a part of the subject': '/threads?subject=unheard',
+  'threads found by an unknown word': '/threads?q=unheard',
+  'threads of one mailbox': `/mailboxes/${handle}/threads?`,
+  'threads of a rare label in one mailbox': `/mailboxes/${handle}/threads?label=rare`,
   'messages of a rare tag': '/mail/messages?tag=kind:rare',
   'messages of a frequent tag': '/mail/messages?tag=kind:frequent',
   'messages of a frequent tag, a middle page': `/mail/messages?tag=kind:frequent&cursor=${middle('msg')}`,
@@ -57,6 +64,9 @@ const listsOf = ({ webhookId, domainId, middle }: Paths): Record<string, string>
   'failed requests': '/requests?status_class=5xx',
   'requests of a rare path': '/requests?path=/api/v1/webhooks',
   'requests of a rare method': '/requests?method=POST',
+  'requests of one key': `/requests?key_id=${keyId}`,
+  'usage by day': '/usage?',
+  'usage of the newest day by agent': '/usage?by=agent',
   'usage of the newest day by domain': '/usage?by=domain',
   'usage of one domain': '/usage?domain=d1.example.com',
   'audit log': '/audit?',
@@ -79,9 +89,13 @@ const listsOf = ({ webhookId, domainId, middle }: Paths): Record<string, string>
   'webhook deliveries': `/webhooks/${webhookId}/deliveries?`,
   'webhook deliveries, a middle page': `/webhooks/${webhookId}/deliveries?cursor=${middle('dlv')}`,
   'failed webhook deliveries': `/webhooks/${webhookId}/deliveries?status=failed`,
+  'webhook deliveries of an absent type': `/webhooks/${webhookId}/deliveries?event_type=email.bounced`,
   events: '/events?',
   'events, a middle page': `/events?cursor=${middle('evt')}`,
   'events of one agent': `/events?agent=${handle}&cursor=${middle('evt')}`,
+  'newest events': '/events?order=desc',
+  'events of an absent type': '/events?types=draft.rejected',
+  'newest events of an absent type': '/events?types=draft.rejected&order=desc',
 })
 
 type Organization = { server: CallsignServer; lists: Record<string, string> }

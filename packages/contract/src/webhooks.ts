@@ -227,7 +227,8 @@ export const listDeliveries = operation({
   id: 'listDeliveries',
   method: 'GET',
   path: '/api/v1/webhooks/{id}/deliveries',
-  summary: 'Lists the deliveries of a webhook, newest first. Kept for 30 days.',
+  summary:
+    'Lists the deliveries of a webhook, newest first. Kept for 30 days. A page with a filter may be short: continue while has_more is true.',
   tag: 'Webhooks',
   scopes: ['webhooks:read'],
   params: webhookParams,

@@ -123,16 +123,3 @@ test('`*` of a webhook in the format of another service leaves the event out, an
   const [received, changed] = ['email.received', 'email.labels_changed']
   expect(await Promise.all([own, resend, agentMail, named].map(typesOf))).toEqual([[changed, received], [received], [received], [changed]])
 })
-
-test('the history of one agent is read from its own index', async () => {
-  const plan = await harness.db.transact(async (tx) => {
-    await tx.query({ text: 'SET LOCAL enable_seqscan = off' })
-    const { rows } = await tx.query<{ 'QUERY PLAN': string }>({
-      text: `EXPLAIN SELECT id FROM events e WHERE e.identity_id = 'idn_x' AND e.organization_id = 'org_x' AND e.position > 0 AND e.position < 9
-        AND ($1::text[] IS NULL OR e.type = ANY($1)) AND e.type = 'email.labels_changed' ORDER BY e.position DESC LIMIT 10`,
-      values: [['email.labels_changed']],
-    })
-    return rows.map((row) => row['QUERY PLAN']).join('\n')
-  })
-  expect(plan).toContain('events_placed_labels')
-})

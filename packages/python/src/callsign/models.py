@@ -1071,6 +1071,8 @@ class MailboxLabel(TypedDict):
     name: str
     """The label as messages and threads have it."""
     color: str
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
     updated_at: str
 
@@ -1737,6 +1739,7 @@ Template = TypedDict(
         "status": "Literal[\"draft\", \"published\"]",
         "has_unpublished_changes": "bool",
         "published_at": "str | None",
+        "client_id": "str | None",
         "created_at": "str",
         "updated_at": "str",
         "from": "str | None",
@@ -1759,6 +1762,8 @@ class TemplateItem(TypedDict):
     has_unpublished_changes: bool
     """True if the template was changed since it was published."""
     published_at: str | None
+    client_id: str | None
+    """The client_id of the creation."""
     created_at: str
     updated_at: str
 

@@ -18,16 +18,19 @@ export function readPage(query: { limit?: number | undefined; cursor?: string | 
  */
 export const before = (parameter: string): string => `coalesce(${parameter}::text, 'zzzz')`
 
-/** Turns `limit + 1` rows into a page of at most `limit`. The extra row sets `has_more` without a count. */
-export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => string, view: (row: R) => T) {
+/**
+ * Turns `limit + 1` rows into a page of at most `limit`. The extra row sets `has_more` without a count. A scan
+ * that ended early resumes at `resumeAt`.
+ */
+export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => string, view: (row: R) => T, resumeAt: string | null = null) {
   const kept = rows.slice(0, limit)
   const last = kept.at(-1)
   const hasMore = rows.length > limit
   return {
     object: 'list' as const,
     data: kept.map(view),
-    has_more: hasMore,
-    next_cursor: hasMore && last !== undefined ? cursorOf(last) : null,
+    has_more: hasMore || resumeAt !== null,
+    next_cursor: hasMore && last !== undefined ? cursorOf(last) : resumeAt,
   }
 }
 

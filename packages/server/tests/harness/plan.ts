@@ -14,13 +14,20 @@ const literal = (value: unknown): string => {
   return quoted(Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(',')}}` : String(value))
 }
 
-/** Runs `read` on the database. Explains the generic plan of each statement before it runs, and adds up the rows that they read. */
-export async function countRowsRead<T>(db: Database, read: (sql: Sql) => Promise<T>): Promise<{ result: T; rowsRead: number }> {
+/**
+ * Runs `read` on the database. Explains the plan of each statement before it runs, and adds up the rows that they read. A generic plan
+ * serves all values, and a custom one those of the call.
+ */
+export async function countRowsRead<T>(
+  db: Database,
+  read: (sql: Sql) => Promise<T>,
+  mode: 'generic' | 'custom' = 'generic',
+): Promise<{ result: T; rowsRead: number }> {
   let rowsRead = 0
   const result = await read({
     query: <R>({ text, values = [] }: Statement) =>
       db.transact(async (tx) => {
-        await tx.query({ text: 'SET LOCAL plan_cache_mode = force_generic_plan' })
+        await tx.query({ text: `SET LOCAL plan_cache_mode = force_${mode}_plan` })
         await tx.query({ text: `PREPARE counted AS ${text}` })
         const execute = `EXECUTE counted${values.length > 0 ? `(${values.map(literal).join(', ')})` : ''}`
         const { rows } = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${execute}` })

@@ -1403,6 +1403,7 @@ class Labels:
         *,
         name: str,
         color: str | Unset = UNSET,
+        client_id: str | Unset = UNSET,
         idempotency_key: str | None = None,
         request_timeout: float | None = None,
     ) -> MailboxLabel:
@@ -1417,6 +1418,7 @@ class Labels:
                     {
                         "name": name,
                         "color": color,
+                        "client_id": client_id,
                     }
                 ),
                 is_keyed=True,
@@ -3010,6 +3012,7 @@ class Templates:
         self,
         *,
         name: str,
+        client_id: str | Unset = UNSET,
         alias: str | None | Unset = UNSET,
         from_: str | None | Unset = UNSET,
         reply_to: str | List[str] | None | Unset = UNSET,
@@ -3032,6 +3035,7 @@ class Templates:
                 body=given(
                     {
                         "name": name,
+                        "client_id": client_id,
                         "alias": alias,
                         "from": from_,
                         "reply_to": reply_to,

@@ -35,9 +35,10 @@ const columns = `r.id, r.key_id, k.name AS key_name, r.operation, r.method, r.pa
 export async function listRequests(sql: Sql, organizationId: string, filter: RequestFilter, page: PageRequest): Promise<RequestRow[]> {
   const values: unknown[] = [organizationId, ...boundsOf(filter, page), page.limit + 1]
   const parameter = (value: unknown): string => `$${values.push(value)}`
-  const isOfKey = filter.keyId === null ? '' : `AND r.key_id = ${parameter(filter.keyId)}`
+  // A key alone leaves the planner only the index of keys. The outer join keeps to the organization.
+  const isOwn = filter.keyId === null ? 'r.organization_id = $1' : `r.key_id = ${parameter(filter.keyId)}`
   const newest = (condition: string) => `SELECT r.id FROM api_requests r
-    WHERE r.organization_id = $1 ${isOfKey} AND r.id < ${before('$2')} AND r.id >= $3 ${condition} ORDER BY r.id DESC LIMIT $4`
+    WHERE ${isOwn} AND r.id < ${before('$2')} AND r.id >= $3 ${condition} ORDER BY r.id DESC LIMIT $4`
   const ids = filter.places
     ? `SELECT found.id FROM unnest(${parameter(filter.places.operations)}::text[]) AS o (operation)
         CROSS JOIN unnest(${parameter(filter.places.statusClasses)}::smallint[]) AS c (status_class)

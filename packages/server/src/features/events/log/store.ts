@@ -77,26 +77,27 @@ type Range = { after: number; before: number | null; order: 'ASC' | 'DESC' }
 const positionEnd = Number.MAX_SAFE_INTEGER
 
 async function listPlaced(sql: Sql, scope: EventScope, { after, before, order }: Range, limit: number): Promise<PlacedRow[]> {
-  // A literal, because the planner does not match a parameter to the partial index of this type.
-  const isOfLabels = scope.types?.length === 1 && scope.types[0] === 'email.labels_changed'
-  const isOfType = `AND ($3::text[] IS NULL OR e.type = ANY($3))${isOfLabels ? ` AND e.type = 'email.labels_changed'` : ''}`
-  const rest = `AND e.position > $2 AND e.position < $5 ${isOfType} ORDER BY e.position ${order} LIMIT $4`
-  const name = `${order === 'ASC' ? 'events' : 'newest-events'}${isOfLabels ? '-of-labels' : ''}`
-  const values = [scope.organizationId, after, scope.types, limit, before ?? positionEnd]
-  const { rows } = scope.identityIds
-    ? await sql.query<PlacedRow>({
-        name: `list-${name}-of-identities`,
-        // One index scan per identity, so that the cost does not grow with the events of others.
-        text: `SELECT e.* FROM unnest($6::text[]) AS one (id) CROSS JOIN LATERAL (
-            SELECT ${columns}, e.position FROM ${from} WHERE e.identity_id = one.id AND e.organization_id = $1 ${rest}) e
-          ORDER BY e.position ${order} LIMIT $4`,
-        values: [...values, scope.identityIds],
-      })
-    : await sql.query<PlacedRow>({
-        name: `list-${name}`,
-        text: `SELECT ${columns}, e.position FROM ${from} WHERE e.organization_id = $1 ${rest}`,
-        values,
-      })
+  const range = `e.position > $2 AND e.position < $4 ORDER BY e.position ${order} LIMIT $3`
+  const values: unknown[] = [scope.organizationId, after, limit, before ?? positionEnd]
+  const parameter = (value: unknown): string => `$${values.push(value)}`
+  // One index scan per identity and type, so that the cost does not grow with the events of others and of other types.
+  const owner = scope.identityIds ? `unnest(${parameter(scope.identityIds)}::text[]) AS one (id)` : null
+  const type = scope.types ? `unnest(${parameter(scope.types)}::text[]) AS kind (type)` : null
+  const places = [owner, type].filter((one) => one !== null).join(' CROSS JOIN ')
+  const isOwn = `e.organization_id = $1${owner ? ' AND e.identity_id = one.id' : ''}${type ? ' AND e.type = kind.type' : ''}`
+  const { rows } = await sql.query<PlacedRow>({
+    name: `list-events-${order}${owner ? '-of-identities' : ''}${type ? '-of-types' : ''}`,
+    text:
+      places === ''
+        ? `SELECT ${columns}, e.position FROM ${from} WHERE e.organization_id = $1 AND ${range}`
+        : // Rows are read after the merge, because the scans together find many more places than fit in a page.
+          `WITH found AS MATERIALIZED (
+            SELECT e.id, e.position FROM ${places} CROSS JOIN LATERAL (
+              SELECT e.id, e.position FROM events e WHERE ${isOwn} AND ${range}) e
+            ORDER BY e.position ${order} LIMIT $3)
+          SELECT ${columns}, e.position FROM found JOIN ${from.replace(' LEFT', ' ON e.id = found.id LEFT')} ORDER BY e.position ${order}`,
+    values,
+  })
   return rows
 }
 

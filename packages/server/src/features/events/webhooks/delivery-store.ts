@@ -6,6 +6,9 @@ import { type Attempt, attemptsKept, type DeliveryRow, deliveryIdOf, isWanted } 
 
 const columns = `d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.due_at, d.attempt_count, d.last_status_code, d.last_error_code, d.delivered_at, d.created_at`
 
+/** Deliveries that one page looks at for a filter without an index. */
+const scannedMax = 5000
+
 /** A delivery that this process holds until its lease runs out. */
 export type Claimed = { id: string; webhook_id: string; event_id: string; tries: number; attempt_count: number; lease_token: string }
 
@@ -103,20 +106,33 @@ export async function releaseAll(sql: Sql): Promise<void> {
   })
 }
 
+/** One row more than a page of a webhook's deliveries, newest first. `resumeAt` is the cursor after a page that looked at too many rows. */
 export async function listDeliveries(
   sql: Sql,
   webhookId: string,
-  filter: { status: string | null; eventType: string | null },
+  filter: { status?: string | undefined; event_type?: string | undefined },
   page: PageRequest,
-): Promise<DeliveryRow[]> {
+): Promise<{ rows: DeliveryRow[]; resumeAt: string | null }> {
   // Dead letters are few, and have a partial index.
-  const status = filter.status === 'failed' ? `d.status = 'failed' AND $4::text IS NOT NULL` : '($4::text IS NULL OR d.status = $4)'
+  const isFailed = filter.status === 'failed' ? `AND d.status = 'failed'` : ''
+  const place = `d.webhook_id = $1 AND d.id < ${before('$2')} ${isFailed}`
+  const hasIndex = filter.event_type === undefined && (filter.status === undefined || filter.status === 'failed')
+  const end = hasIndex ? null : await findScanEnd(sql, place, [webhookId, page.cursor])
   const { rows } = await sql.query<DeliveryRow>({
-    text: `SELECT ${columns} FROM webhook_deliveries d WHERE d.webhook_id = $1 AND d.id < ${before('$2')} AND ${status}
-      AND ($5::text IS NULL OR d.event_type = $5) ORDER BY d.id DESC LIMIT $3`,
-    values: [webhookId, page.cursor, page.limit + 1, filter.status, filter.eventType],
+    text: `SELECT ${columns} FROM webhook_deliveries d WHERE ${place} AND d.id >= $6
+      AND ($4::text IS NULL OR d.status = $4) AND ($5::text IS NULL OR d.event_type = $5) ORDER BY d.id DESC LIMIT $3`,
+    values: [webhookId, page.cursor, page.limit + 1, filter.status ?? null, filter.event_type ?? null, end ?? ''],
   })
-  return rows
+  return { rows, resumeAt: end }
+}
+
+/** The last row that one page may look at for a filter without an index. Null when there are fewer. */
+async function findScanEnd(sql: Sql, place: string, values: unknown[]): Promise<string | null> {
+  const { rows } = await sql.query<{ id: string }>({
+    text: `SELECT d.id FROM webhook_deliveries d WHERE ${place} ORDER BY d.id DESC OFFSET ${scannedMax - 1} LIMIT 1`,
+    values,
+  })
+  return rows[0]?.id ?? null
 }
 
 /** A delivery of any webhook of the organization, with its attempts, oldest first. */

@@ -247,8 +247,8 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
     async listDeliveries(caller, id, query) {
       const page = readPage(query, 'delivery')
       await requireWebhook(caller, id)
-      const filter = { status: query.status ?? null, eventType: query.event_type ?? null }
-      return toPage(await deliveryStore.listDeliveries(db.reads, id, filter, page), page.limit, (row) => row.id, toDelivery)
+      const { rows, resumeAt } = await deliveryStore.listDeliveries(db.reads, id, query, page)
+      return toPage(rows, page.limit, (row) => row.id, toDelivery, resumeAt)
     },
 
     async getDelivery(caller, id) {
