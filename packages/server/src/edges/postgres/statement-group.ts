@@ -3,9 +3,18 @@ import pg from 'pg'
 import type { Statement } from '../../core/sql.ts'
 import { isAway } from './failures.ts'
 
+type Stream = {
+  writable: boolean
+  writableCorked: number
+  write: (bytes: Buffer) => boolean
+  cork: () => void
+  uncork: () => void
+  destroy: (error: Error) => void
+}
+
 /** The parts of a `pg` connection that are used here. */
 export type Wire = {
-  stream: { writableCorked: number; cork: () => void; uncork: () => void; destroy: (error: Error) => void }
+  stream: Stream
   execute: (config: object) => void
   sync: () => void
   submittedNamedStatements: Record<string, string>
@@ -27,11 +36,17 @@ interface QueryInside {
 
 type Callback = (error: Error | null, result: pg.QueryResult) => void
 
-const Query = pg.Query as unknown as new (statement: Statement, callback?: Callback) => QueryInside
+const Query = pg.Query as unknown as new (text: string, values?: unknown[], callback?: Callback) => QueryInside
 
 /** One statement of a group, without a Sync of its own. */
 class Part extends Query {
   error: Error | null = null
+
+  constructor({ name, text, values }: Statement, callback: Callback) {
+    // With an object, `pg` clones it by its property descriptors.
+    super(text, values, callback)
+    this.name = name
+  }
 
   /** BEGIN and COMMIT have no values, and would be sent in the simple protocol, which has a Sync of its own. */
   requiresPreparation(): boolean {
@@ -64,27 +79,31 @@ class StatementGroup extends Query {
   #at = 0
 
   constructor(parts: Part[]) {
-    super({ text: '' })
+    super('')
     this.#parts = parts
     this.#show()
   }
 
   override submit(wire: Wire): Error | null {
-    wire.stream.cork()
+    const { stream } = wire
+    const messages: Buffer[] = []
+    // pg writes three messages for each statement, and each would be a write request of its own.
+    wire.stream = { ...collector, writable: stream.writable, write: (bytes) => messages.push(bytes) > 0 }
     try {
       for (const part of this.#parts) {
         part._result._types = this._result._types
         const error = part.submit(wire) ?? part.error
-        // Some of the group was sent without its Sync, so the connection is unusable.
+        // Statements before it were marked as submitted without being sent, so the connection is unusable.
         if (error) {
-          wire.stream.destroy(error)
+          stream.destroy(error)
           return null
         }
       }
       wire.sync()
+      writeTogether(stream, messages)
       return null
     } finally {
-      wire.stream.uncork()
+      wire.stream = stream
     }
   }
 
@@ -128,6 +147,23 @@ class StatementGroup extends Query {
     this.name = this.#part?.name
     this.text = this.#part?.text
   }
+}
+
+/** Stands in for the stream while messages are collected. */
+const collector = { writableCorked: 1, cork() {}, uncork() {}, destroy() {} }
+
+/** Above this size, copying messages into one buffer costs more than their write requests. */
+const joinedBytesMax = 32 * 1024
+
+function writeTogether(stream: Stream, messages: Buffer[]): void {
+  const bytes = messages.reduce((sum, message) => sum + message.length, 0)
+  if (bytes <= joinedBytesMax) {
+    stream.write(Buffer.concat(messages, bytes))
+    return
+  }
+  stream.cork()
+  for (const message of messages) stream.write(message)
+  stream.uncork()
 }
 
 /** Collects statements. Those of one iteration of the event loop are one group, in which the ones behind an error are not executed. */
