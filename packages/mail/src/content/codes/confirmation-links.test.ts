@@ -125,7 +125,10 @@ describe('labels', () => {
     ['Passwort zurücksetzen', 'password_reset'],
     ['Sign in with this one-time link:', 'sign_in'],
     ['Log in by this magic link:', 'sign_in'],
+    ['Sign in to verify your email address:', 'sign_in'],
+    ['Sign in to Plover:', null],
     ['Read the news:', null],
+    [`Verify your email address. ${'We thank you for it. '.repeat(8)}:`, null],
     ['Verify your email address. Did not request this?', null],
     ['Unsubscribe here', null],
     ['View this mail in your browser', null],
@@ -157,6 +160,23 @@ describe('labels', () => {
     expect(findConfirmationLinks('', `Verify your email address: ${verify}`)).toEqual([
       { kind: 'confirmation_link', value: verify, purpose: 'verify', near: 'Verify your email address:', domain: 'a.example' },
     ])
+  })
+
+  test('the subject may say what the link is for', () => {
+    const purposeIn = (subject: string) => findConfirmationLinks(subject, `Sign in to Plover: ${link}\n\nIt expires soon.`)[0]?.purpose
+    expect([purposeIn('Hello'), purposeIn('Sign in to Plover'), purposeIn('Your magic link')]).toEqual([undefined, 'sign_in', 'sign_in'])
+  })
+
+  test('without words, the path and its token decide', () => {
+    const of = (path: string) => valuesIn(`Open this page: https://a.example/${path}/${token}`).length === 1
+    expect(of('verify')).toBe(true)
+    expect(of('one/two/three/verify')).toBe(true)
+    expect(of('one/two/three/four/verify')).toBe(false)
+    expect(of('one/two/three/four/confirm')).toBe(true)
+    expect(of('recover')).toBe(true)
+    expect(of('forgot')).toBe(false)
+    expect(valuesIn(`Open this page: https://a.example/recover/${token.slice(0, 19)}`)).toEqual([])
+    expect(valuesIn(`Verify your email address: https://a.example/one/two/three/four/verify/${token}`)).toHaveLength(1)
   })
 
   test('a path of passwords needs a word about its time or purpose', () => {

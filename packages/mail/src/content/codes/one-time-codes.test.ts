@@ -29,6 +29,17 @@ describe('before the number', () => {
     ['Your verification code, as we said in the last letter, is 482913', ['482913']],
     [`Your verification code, ${'very '.repeat(30)}late, is 482913`, []],
     ['the code has_value 482913', []],
+    ['Your verification-code: 482913', ['482913']],
+    ['Your verification\ncode: 482913', ['482913']],
+    ['Your verification code (1 of 2): 482913', ['482913']],
+    ['Your code QXKZRT', []],
+    ['Your code: QXKZRT', ['QXKZRT']],
+    [`${'We write about trains. '.repeat(12)}Your code: X310`, ['X310']],
+    [`${'We write about trains. '.repeat(12)}The code: X310`, []],
+    [`${'We write about trains. '.repeat(12)}the code is: 482913`, ['482913']],
+    [`${'We write about trains. '.repeat(12)}the code${', and this is long'.repeat(5)} is: 482913`, []],
+    [`${'We write about trains. '.repeat(12)}the code (x) is: 482913`, []],
+    ['Enter it now. 482913.', ['482913']],
     ['Your verification code for today is A1B2C3', ['A1B2C3']],
     ['Your verification code has come to you by the mail of today with a list of things 51827', ['51827']],
     [
@@ -91,7 +102,10 @@ describe('on a line of its own', () => {
     ['Your code follows. It is good today:\n\nQXKZRT', '', []],
     ['482913\n\nis the code that you asked for', '', ['482913']],
     ['Hello,\n\n482913\n\nBye', 'Your verification code', ['482913']],
+    ['Hello,\n\n48291\n\nBye', 'Your verification code', ['48291']],
     ['Hello,\n\n4829\n\nBye', 'Your verification code', []],
+    ['Your code is below, Ann:\n\nQXKZRT', '', ['QXKZRT']],
+    ['Your code is below. Ann:\n\nQXKZRT', '', []],
     ['Hello,\n\n482913\n\nBye', 'News', []],
     ['Hello,\n\nx 482913\n\nBye', 'Your verification code', []],
     ['Hello,\n\nabc#482913\n\nBye', 'Your verification code', []],
@@ -122,6 +136,8 @@ describe('other numbers', () => {
     ['Your access code is 482913', ['482913']],
     ['Your access code is 482913. Your flight and hotel are booked.', []],
     ['Your verification code is 482913. Your flight and hotel are booked.', ['482913']],
+    ['Your code is 482913. Your flight and hotel are booked.', []],
+    ['Order number: 482913 is your verification code', []],
     ['Your access code is 482913. Join the meeting by dial-in.', []],
     ['Your verification code is 482913. Join the meeting by dial-in.', ['482913']],
     ['Your code is 482913. Free shipping!', []],
@@ -174,6 +190,7 @@ describe('codes bound to a site', () => {
     '@plover.example #482913\nBye',
   ])('%j is none', (text) => expect(of(text).map(({ domain }) => domain)).not.toContain('plover.example'))
   test('it comes before the same code elsewhere, with the purpose of that one', () => {
+    expect(of('482913 is your sign-in code\n\n@plover.example #482913')).toMatchObject([{ domain: 'plover.example', purpose: 'sign_in' }])
     expect(of('482913 is your sign-in code\n\n@plover.example #482913')).toHaveLength(1)
     expect(of(`${'Hello there. '.repeat(20)}\n\n@plover.example #482913`)[0]?.near).toHaveLength(160)
   })
