@@ -4,7 +4,7 @@ import { type App, startApp } from './app.ts'
 import { loadConfig, loadKnownConfig } from './config/file.ts'
 import type { Config } from './config/settings.ts'
 import { nowMs } from './core/clock.ts'
-import { freeExternalBuffers } from './core/external-buffers.ts'
+import { freeExternalBuffers, shrinkBufferPool } from './core/external-buffers.ts'
 import { createLog, quietTerminal } from './core/log.ts'
 import { runCommand, usage } from './host/commands.ts'
 import { takeConfigOption } from './host/config-option.ts'
@@ -23,6 +23,7 @@ const reportEveryMs = 5_000
 /** Runs the server until a signal: the first one drains it and exits 0, a second one exits at once. */
 async function serve(config: Config): Promise<void> {
   freeExternalBuffers()
+  shrinkBufferPool()
   const log = createLog(config.logLevel)
   const startedMs = nowMs()
   const isTerminal = process.stdout.isTTY
