@@ -24,13 +24,27 @@ const namespace = shared.__stryker__
 
 /** A mutant that is reached this many times as often as the original code runs endlessly. */
 const hitFactor = 100
-/** Slower tests, such as those of random input, are left out. */
+/** Tests that take more processor time, such as those of random input, are left out. */
 const testMsMax = 8_000
-/** The quickest covering tests run until they took this long together without the mutant. Most survivors would else wait for the whole corpora. */
-const coveringMsMax = 8_000
+/**
+ * The covering tests run until they took this much processor time together without the mutant. Most survivors would else wait for the whole corpora. Processor
+ * time, so that a loaded machine leaves out no more tests than another one.
+ */
+const coveringMsMax = 4_000
 /** A mutant runs endlessly when its tests take this many times as long as without it, and 3 seconds more. */
 const slowFactor = 30
 const mutantMsMin = 3_000
+/** No mutant gets more than this, unless its tests take a third of it without a mutant. */
+const mutantMsMax = 20_000
+
+// Taken before tests are skipped at their reading of it.
+const threadCpuUsage = process.threadCpuUsage.bind(process)
+const cpuMs = (): number => {
+  const { user, system } = threadCpuUsage()
+  return (user + system) / 1000
+}
+/** Processor time of each test in the first run, in milliseconds. */
+const costs = new Map<string, number>()
 
 const testsIn = (suite: RunnerTestSuite): RunnerTestCase[] =>
   suite.tasks.flatMap((task) => (task.type === 'suite' ? testsIn(task) : [task]))
@@ -57,16 +71,20 @@ async function passes(test: RunnerTestCase): Promise<boolean> {
 
 export default class PlantedRun extends TestRunner {
   #files: RunnerTestFile[] = []
+  #lastFile: RunnerTestFile | null = null
 
   override onBeforeTryTask(test: RunnerTask, options: Parameters<TestRunner['onBeforeTryTask']>[1]): void {
-    // Each test fills the caches again, so that it counts as covering the code that does so.
-    resetState()
+    // The first test of each file fills the caches again, so that it counts as covering the code that does so.
+    if (test.file !== this.#lastFile) resetState()
+    this.#lastFile = test.file
     namespace.currentTestId = test.id
+    costs.set(test.id, -cpuMs())
     super.onBeforeTryTask(test, options)
   }
 
   override onAfterRunTask(test: RunnerTask): void {
     namespace.currentTestId = undefined
+    if (costs.has(test.id)) costs.set(test.id, (costs.get(test.id) as number) + cpuMs())
     super.onAfterRunTask(test)
   }
 
@@ -82,19 +100,23 @@ async function runMutants(tests: RunnerTestCase[]): Promise<void> {
   const plan = JSON.parse(readFileSync(process.env.CALLSIGN_MUTANTS as string, 'utf8')) as Plan
   const note = (mutant: string, verdict: Verdict, limitMs = '') => appendFileSync(plan.resultsFile, `${mutant} ${verdict} ${limitMs}\n`)
   const { static: onImport, perTest } = namespace.mutantCoverage ?? { static: {}, perTest: {} }
+  const costOf = (test: RunnerTestCase): number => costs.get(test.id) ?? 0
   const quickFirst = tests
-    .filter((test) => test.result?.state === 'pass' && (test.result.duration ?? 0) <= testMsMax)
-    .sort((a, b) => (a.result?.duration ?? 0) - (b.result?.duration ?? 0))
+    .filter((test) => test.result?.state === 'pass' && costOf(test) <= testMsMax)
+    .sort((a, b) => costOf(a) - costOf(b))
   for (const mutant of plan.mutants) {
-    let usualMs = 0
+    let [usualMs, cost] = [0, 0]
     // The tests beside the code are those that were written for it.
     const isBeside = (test: RunnerTestCase) => test.file.filepath.endsWith(plan.besides[mutant] ?? '')
     const covering = [...quickFirst.filter(isBeside), ...quickFirst.filter((test) => !isBeside(test))].filter((test) => {
-      const isPlanned = perTest[test.id]?.[mutant] !== undefined && usualMs <= coveringMsMax
-      if (isPlanned) usualMs += test.result?.duration ?? 0
+      const isPlanned = perTest[test.id]?.[mutant] !== undefined && cost <= coveringMsMax
+      if (isPlanned) {
+        usualMs += test.result?.duration ?? 0
+        cost += costOf(test)
+      }
       return isPlanned
     })
-    note(mutant, 'started', String(mutantMsMin + slowFactor * usualMs))
+    note(mutant, 'started', String(Math.min(mutantMsMin + slowFactor * usualMs, Math.max(mutantMsMax, 3 * usualMs))))
     namespace.hitCount = 0
     namespace.hitLimit = hitFactor * covering.reduce((sum, test) => sum + (perTest[test.id]?.[mutant] ?? 0), 0)
     resetState()

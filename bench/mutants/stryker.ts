@@ -11,8 +11,8 @@ import { makeScratchCopy } from './scratch-copy.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const killedShareMin = 0.9
-/** A mutant that takes longer than this, or than the limit that its process names, runs endlessly and counts as killed. */
-const mutantMsMax = 20_000
+/** A mutant that takes longer than the limit that its process names, or than this before it names one, runs endlessly and counts as killed. */
+const unnamedMsMax = 20_000
 
 /**
  * `uncovered` mutants are in code that no test runs, and count as survivors. The following are not counted. `static` mutants run on import only.
@@ -136,7 +136,7 @@ async function runProcess(plan: Plan, folder: string, testArguments: string[]): 
     // The first run has no limit.
     if (lines.length !== seen || lines.length === 0) sinceMs = performance.now()
     seen = lines.length
-    const limitMs = Math.min(mutantMsMax, Number(lines.at(-1)?.[2] || mutantMsMax))
+    const limitMs = Number(lines.at(-1)?.[2] || unnamedMsMax)
     if (performance.now() - sinceMs > limitMs) child.kill('SIGKILL')
   }
   return linesOf(plan.resultsFile).map(([mutant, verdict]) => [mutant as string, verdict as Verdict])

@@ -104,6 +104,8 @@ describe('on a line of its own', () => {
     ['Hello,\n\n482913\n\nBye', 'Your verification code', ['482913']],
     ['Hello,\n\n48291\n\nBye', 'Your verification code', ['48291']],
     ['Hello,\n\n4829\n\nBye', 'Your verification code', []],
+    ['Hello,\n\n482913\n\nBye', 'Your code', ['482913']],
+    ['Hello,\n\n482913\n\nBye', 'Your verification code for an order number', ['482913']],
     ['Your code is below, Ann:\n\nQXKZRT', '', ['QXKZRT']],
     ['Your code is below. Ann:\n\nQXKZRT', '', []],
     ['Hello,\n\n482913\n\nBye', 'News', []],

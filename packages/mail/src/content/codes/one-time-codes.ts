@@ -58,7 +58,6 @@ function judgeAll(title: Page, text: string): Code[] {
   if ([...title.hits, ...page.hits].every((hit) => hit.kind === 'other') && !isPrefixedCode(page)) return []
   const inTitle = findCandidates(title.text)
   const inText = findCandidates(text)
-  if (inTitle.length + inText.length === 0) return []
   if (inText.length === 0) page.hits = []
   const context = contextOf(title, page)
   const judged = [
@@ -79,7 +78,6 @@ const toPage = (text: string): Page => ({ text, lower: text.toLowerCase().replac
 
 /** The last line of a message bound to a site: `@example.com #123456` (Safari's and WebOTP's origin-bound one-time codes). */
 function findBoundCode(text: string): Code | null {
-  if (!text.includes('@') || !text.includes(' #')) return null
   const match = /(?:^|\n)@([a-z0-9.-]{1,253}\.[a-z]{2,63}|localhost) #([!-~]{3,20})(?: [@%][^\s]{1,260})?\s*$/.exec(text)
   if (!match) return null
   const around = text.slice(Math.max(0, match.index - nearCharactersMax), match.index)
@@ -147,7 +145,7 @@ function judge(candidate: Candidate, page: Page, title: Page | null, context: Co
     isNear && before.kind === 'enter' ? judgeInstruction(candidate, page, gapBefore, title) : 0,
     isOther ? 0 : judgeSentence(candidate, page, context),
     candidate.start < 6 && isPrefixedCode(page) ? 5 : 0,
-    line.isAlone && title && !(isOther && gapBefore.length <= 12) ? judgeAlone(candidate, page, context) : 0,
+    line.isAlone && title ? judgeAlone(candidate, page, context) : 0,
   )
   if (score === 0 || (candidate.isDoubtful && score < doubtfulScoreMin)) return 0
   if (candidate.isDigits && !candidate.isGrouped && (isYear(candidate.value) || isDay(candidate.value)) && score < 8.5) return 0
