@@ -19,7 +19,7 @@ const DraftApproval = Type.Unsafe<'none' | 'required'>({
 })
 
 /** Maximum characters of the instructions of an identity. */
-const instructionsCharactersMax = 10_000
+export const instructionsCharactersMax = 10_000
 
 /** Maximum patterns of the outbound guard per identity. */
 export const guardPatternsMax = 20

@@ -39,7 +39,7 @@ const Preset = Type.Unsafe<ScopePreset>({
 /** The most agents of one key. */
 export const keyAgentsMax = 100
 
-const allowedIpsMax = 50
+export const allowedIpsMax = 50
 
 const keyFields = {
   id: Type.String(),

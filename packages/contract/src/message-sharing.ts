@@ -5,7 +5,7 @@ import { id, MailboxParam, strict, Timestamp } from './schema.ts'
 
 /** Seconds for which a shared link is valid: 48 hours, and at most 7 days. */
 export const shareSecondsDefault = 172_800
-const shareSecondsMax = 604_800
+export const shareSecondsMax = 604_800
 
 export const shareMessage = operation({
   id: 'shareMessage',

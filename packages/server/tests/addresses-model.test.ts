@@ -6,6 +6,7 @@ import { type Harness, type Json, startHarness } from './harness/start.ts'
 let harness: Harness
 beforeAll(async () => {
   harness = await startHarness()
+  await harness.createAgent('postal')
 })
 afterAll(() => harness.stop())
 
@@ -68,6 +69,7 @@ test('an address has one identity at a time, stays with its first organization, 
             answers[kind as Act['kind']].includes(got as number),
           )
         await checkRules(names, holders)
+        await checkMail(names)
       }
     }),
     { numRuns: 25, seed: 20_261_123, endOnFailure: true },
@@ -94,6 +96,25 @@ async function checkRules(names: string[], holders: Map<string, string>): Promis
     const named = handles.find((identity) => `${identity.agent_handle}@agents.localhost` === row.address)
     if (named && row.identity_id !== null) expect(row.identity_id).toBe(named.id)
   }
+}
+
+/** Sends to each name. A message arrives with the present holder of the address alone, and no mailbox has one for an earlier holder. */
+async function checkMail(names: string[]): Promise<void> {
+  const holdersOf = async () => {
+    const { rows } = await harness.db.query<{ address: string; identity_id: string }>({
+      text: 'SELECT address, identity_id FROM addresses WHERE address = ANY($1) AND identity_id IS NOT NULL',
+      values: [names.map((name) => `${name}@agents.localhost`)],
+    })
+    return rows
+  }
+  for (const { address, identity_id } of await holdersOf()) {
+    const { id } = await harness.send('postal', address, { subject: `For ${identity_id}` })
+    await harness.waitForStatus('postal', id, 'delivered')
+  }
+  const { rows } = await harness.db.query<{ subject: string; identity_id: string }>({
+    text: `SELECT m.subject, b.identity_id FROM messages m JOIN mailboxes b ON b.id = m.mailbox_id WHERE m.direction = 'inbound' AND m.subject LIKE 'For %'`,
+  })
+  for (const { subject, identity_id } of rows) expect(subject).toBe(`For ${identity_id}`)
 }
 
 test('of concurrent requests of two organizations for one address, one gets it, and taking it back later has one winner too', async () => {

@@ -242,3 +242,40 @@ test('limits of an identity, a key and an organization together are exact with 1
     await other.stop()
   }
 })
+
+test('every way to send counts for one limit, and is refused by it', async () => {
+  await harness.createAgent('ways')
+  const mail = { to: ['ways@example.com'], subject: 'Way', text: 'Way' }
+  const post = async (path: string, body: Json): Promise<Json> => {
+    const headers = {
+      authorization: `Bearer ${harness.organizationKey}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    }
+    const response = await fetch(`${harness.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return { status: response.status, text: await response.text() }
+  }
+  const statusOf = async (path: string, body: Json): Promise<number> => (await post(path, body)).status
+  const tool = { name: 'mail_send', arguments: { agent: 'ways', ...mail } }
+  const ways: Record<string, () => Promise<number>> = {
+    send: () => statusOf('/api/v1/mail/send', { agent: 'ways', ...mail }),
+    mailbox: () => statusOf('/api/v1/mailboxes/ways/messages', mail),
+    batch: () => statusOf('/api/v1/mail/batch', { messages: [{ agent: 'ways', ...mail }] }),
+    draft: async () => {
+      const draft = await harness.expectApi(201, 'POST', '/mailboxes/ways/drafts', { body: { ...mail, to: 'ways@example.com' } })
+      return statusOf(`/api/v1/mailboxes/ways/drafts/${draft.id}/send`, {})
+    },
+    resend: () => statusOf('/compat/resend/emails', { from: 'ways@agents.localhost', ...mail }),
+    agentmail: () => statusOf('/compat/agentmail/v0/inboxes/ways%40agents.localhost/messages/send', mail),
+    mcp: async () => {
+      const { text } = await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool })
+      return text.includes('sending_limit_reached') ? 429 : text.includes('msg_') ? 201 : 0
+    },
+  }
+  const names = Object.keys(ways)
+  await limitsOf('ways', { messages_per_day: names.length })
+  for (const name of names) expect([name, Math.floor(((await ways[name]?.()) ?? 0) / 100)]).toEqual([name, 2])
+  for (const name of names) expect([name, await ways[name]?.()]).toEqual([name, 429])
+  const { data } = await harness.expectApi(200, 'GET', '/mailboxes/ways/messages?direction=outbound')
+  expect(data).toHaveLength(names.length)
+})

@@ -70,3 +70,13 @@ test('a new window starts after the end, and a message after the limit was remov
   await waitFor('the held message', async () => (await eventsOf('again')).length === 4)
   expect((await eventsOf('again')).at(-1)?.data).toMatchObject({ subject: 'Three', coalesced: { count: 1 } })
 })
+
+test('a new tag for each message does not make new senders', async () => {
+  await harness.createAgent('tagged')
+  await limit('tagged', { events: 2, window_seconds: 600 })
+  for (let index = 0; index < 6; index++) await deliver(`Eve <eve+${index}@example.org>`, 'tagged', `Tagged ${index}`)
+  expect(await eventsOf('tagged')).toHaveLength(2)
+  await endWindows()
+  const joined = await waitFor('the joined event', async () => (await eventsOf('tagged'))[2])
+  expect(joined.data.coalesced).toMatchObject({ count: 4, sender: 'eve@example.org' })
+})

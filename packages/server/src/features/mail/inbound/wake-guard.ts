@@ -1,5 +1,5 @@
 // The wake guard: limits the events about received mail per sender, so that a flood does not wake an agent for every message.
-import { addressKey } from '@callsign/mail/mail-address'
+import { addressKey, untaggedKey } from '@callsign/mail/mail-address'
 import type { Emit, NewEvent } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import type { Enqueue, Finish, Job, JobHandler } from '../../../core/job.ts'
@@ -33,7 +33,7 @@ export function createWakeGuard({ db, emit, enqueue }: { db: Database; emit: Emi
         windowId: newId('wakeWindow'),
         organizationId: owner.organizationId,
         identityId: owner.identityId,
-        sender: addressKey(sender),
+        sender: senderOf(sender),
         messageId: event.subjectId,
       },
       owner.wakeLimit,
@@ -81,4 +81,10 @@ export function createWakeGuard({ db, emit, enqueue }: { db: Database; emit: Emi
   }
 }
 
-const keyOf = ({ owner, sender, event }: Announcement): string => `${owner.identityId} ${addressKey(sender)} ${event.subjectId}`
+const keyOf = ({ owner, sender, event }: Announcement): string => `${owner.identityId} ${senderOf(sender)} ${event.subjectId}`
+
+/** The sender that windows count for. A new tag for each message does not make new senders. */
+function senderOf(address: string): string {
+  const key = addressKey(address)
+  return untaggedKey(key) ?? key
+}
