@@ -87,6 +87,41 @@ describe('items of lists', () => {
     expect((await get('/mail/messages?limit=1')).messages[0].id).toBe(messageId)
   })
 
+  test('without attachments are written once, and every change shows in the next list', async () => {
+    await harness.createAgent('bob')
+    for (const subject of ['first', 'second']) {
+      await harness.deliver({ from: 'eve@example.org', to: 'bob@agents.localhost', subject, text: subject })
+      await harness.waitForMail('bob', subject)
+    }
+    const key = await harness.agentKey('bob')
+    const shown = async (query = '') => {
+      const { messages, total, next_cursor } = await harness.expectApi(200, 'GET', `/mail/messages${query}`, { key })
+      return { read: messages.map((one: Json) => [one.subject, one.is_read]), total, next_cursor, ids: messages.map((one: Json) => one.id) }
+    }
+    const first = await shown()
+    const both = {
+      read: [
+        ['second', false],
+        ['first', false],
+      ],
+      total: 2,
+      next_cursor: null,
+    }
+    expect(first).toMatchObject(both)
+    expect(await shown()).toEqual(first)
+    const [newer, older] = first.ids
+    expect(await shown('?limit=1')).toMatchObject({ read: [['second', false]], total: 2, next_cursor: newer })
+    expect(await shown(`?limit=1&cursor=${newer}`)).toMatchObject({ read: [['first', false]], total: 2, next_cursor: null })
+    await harness.expectApi(200, 'PATCH', `/mailboxes/bob/messages/${older}`, { key, body: { is_read: true } })
+    expect((await shown()).read).toEqual([
+      ['second', false],
+      ['first', true],
+    ])
+    await harness.expectApi(200, 'DELETE', `/mailboxes/bob/messages/${newer}`, { key })
+    expect(await shown()).toMatchObject({ read: [['first', true]], total: 1, next_cursor: null })
+    expect((await get('/mail/messages')).total).toBeGreaterThan(1)
+  })
+
   test('in the summary view lack the bodies, headers and references, and nothing else', async () => {
     const [full] = await listed()
     const { text: _t, html: _h, extracted_text: _e, headers: _s, references: _r, ...rest } = full as Json

@@ -3,8 +3,9 @@
 import { operation } from '@callsign/contract/operation'
 import { Type } from 'typebox'
 import { afterEach, expect, test } from 'vitest'
+import type { Caller } from '../src/core/caller.ts'
 import { createLog } from '../src/core/log.ts'
-import { routeAhead } from '../src/core/route.ts'
+import { routeAhead, routeAheadFor } from '../src/core/route.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { startEdge } from './harness/api-edge.ts'
 import { createEmptyDatabase } from './harness/database.ts'
@@ -88,4 +89,52 @@ test('a malformed key reads nothing, and a failed read behind a refused key affe
   expect(read).toEqual([])
   expect((await edge.call('/api/v1/notes/a', { key: 'wellformed' })).status).toBe(401)
   expect(read).toEqual(['a'])
+})
+
+const listNotes = operation({
+  id: 'listNotes',
+  method: 'GET',
+  path: '/api/v1/notes',
+  summary: 'Lists notes.',
+  tag: 'Notes',
+  scopes: [],
+  query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, default: 50 })) }, { additionalProperties: false }),
+  status: 200,
+  reply: Type.Object({ of: Type.String() }),
+})
+
+test('a list is read ahead for the caller that the key had, and read again when the key has another', async () => {
+  const [before, changed] = ['key_1', 'key_2'].map(
+    (keyId) => ({ keyId, organizationId: 'org_1', agents: null, scopes: new Set() }) as unknown as Caller,
+  )
+  let current: Caller | null = before as Caller
+  let recalled: Caller | null = null
+  const read: unknown[] = []
+  const route = routeAheadFor(
+    listNotes,
+    'agent',
+    async (caller, query) => {
+      read.push([caller.keyId, query])
+      return `${caller.keyId} ahead`
+    },
+    async ({ caller }, _input, ahead) => ({ of: (await ahead) ?? caller.keyId }),
+  )
+  const edge = await startEdge({ routes: [route], authenticate: async () => current, recall: () => recalled })
+  cleanups.push(() => edge.server.drain(0))
+  const list = async (query = '') => {
+    const { status, text } = await edge.call(`/api/v1/notes${query}`)
+    return [status, status === 200 ? JSON.parse(text).of : null]
+  }
+  expect(await list()).toEqual([200, 'key_1'])
+  recalled = before as Caller
+  expect(await list('?limit=7')).toEqual([200, 'key_1 ahead'])
+  current = changed as Caller
+  expect(await list()).toEqual([200, 'key_2'])
+  current = null
+  expect(await list()).toEqual([401, null])
+  const ahead = [7, 50, 50].map((limit) => ['key_1', { limit }])
+  expect(read).toEqual(ahead)
+  current = before as Caller
+  expect(await list('?limit=none')).toEqual([400, null])
+  expect(read).toEqual(ahead)
 })

@@ -1,7 +1,7 @@
 // Lists of threads beside very many others. Counts the rows that PostgreSQL reads for a page.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listByScope } from '../src/features/mail/messages/store.ts'
+import { listByThread } from '../src/features/mail/messages/list-store.ts'
 import { listThreads, type ThreadFilter } from '../src/features/mail/messages/thread-list-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, startHarness } from './harness/start.ts'
@@ -98,7 +98,7 @@ test('a thread among threads of hundreds of messages reads its own messages only
   await harness.db.query({ text: 'VACUUM ANALYZE messages' })
   const { rows } = await harness.db.query<{ thread_id: string }>({ text: 'SELECT thread_id FROM messages ORDER BY id LIMIT 1' })
   const wanted = { organizationId: scope.organizationId, mailboxIds: [scope.mailboxId], threadId: (rows[0] as (typeof rows)[0]).thread_id }
-  const { result, rowsRead } = await countRowsRead(harness.db, (sql) => listByScope(sql, wanted, { limit: 50, cursor: null }))
+  const { result, rowsRead } = await countRowsRead(harness.db, (sql) => listByThread(sql, wanted, { limit: 50, cursor: null }))
   expect(result).toHaveLength(51)
   expect(rowsRead).toBeLessThan(100)
 })

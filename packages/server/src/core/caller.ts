@@ -45,6 +45,9 @@ export type KeyLimits = { expiresAt: Date | null; allowedIps: readonly string[] 
  */
 export type Authenticate = (bearerToken: string, client: RequestClient) => Promise<Caller | null> | null
 
+/** The caller that a token had at its last request, or null. It may have lost its access since. */
+export type Recall = (bearerToken: string) => Caller | null
+
 /** The id under which access is revoked, for work that outlives its request: the session of a console token, else the key. */
 export const accessIdOf = (caller: Caller): string => caller.session?.id ?? caller.keyId
 

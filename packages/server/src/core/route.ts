@@ -62,12 +62,16 @@ export class Later<T> {
   }
 }
 
-/** An answer that is JSON already. The type names its value. */
+/** An answer that is JSON already. The type names its value. One buffer is sent as it is, without a copy. */
 export class Written<T> {
   readonly bytes: Buffer
   declare readonly value?: T
   constructor(parts: (Buffer | string)[]) {
-    this.bytes = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
+    const [first] = parts
+    this.bytes =
+      parts.length === 1 && Buffer.isBuffer(first)
+        ? first
+        : Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
   }
 }
 
@@ -94,6 +98,11 @@ export type Route = {
    * The result is passed to `run`, which is called only for a valid key and checks whether this caller may have it.
    */
   lookAhead?: ((params: never) => Promise<unknown> | undefined) | undefined
+  /**
+   * Like `lookAhead`, for the caller that the key had at its last request. The result is passed to `run` only if the key still has exactly
+   * this caller. The query is validated.
+   */
+  lookAheadFor?: ((caller: Caller, query: never) => Promise<unknown> | undefined) | undefined
 }
 
 /** Connects an operation to its function and checks their types against the contract. */
@@ -121,3 +130,17 @@ export const routeAhead = <
   lookAhead: (params: Of<P>) => F,
   run: (call: Call, input: Input<Operation<P, Q, B, R>>, found: F) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
 ): Route => ({ ...route(shape, access, run as never), lookAhead: lookAhead as Route['lookAhead'] })
+
+/** Like `route`, for an operation that reads ahead for the expected caller. */
+export const routeAheadFor = <
+  P extends TObject | undefined,
+  Q extends TObject | undefined,
+  B extends TSchema | undefined,
+  R extends TSchema | undefined,
+  F extends Promise<unknown> | undefined,
+>(
+  shape: Operation<P, Q, B, R>,
+  access: Route['access'],
+  lookAheadFor: (caller: Caller, query: Of<Q>) => F,
+  run: (call: Call, input: Input<Operation<P, Q, B, R>>, found: F | undefined) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
+): Route => ({ ...route(shape, access, run as never), lookAheadFor: lookAheadFor as Route['lookAheadFor'] })

@@ -1,6 +1,6 @@
 // Builds the console, which is members, sessions and sign-in, and the pages for browsers.
 import type { Config } from '../config/settings.ts'
-import type { Authenticate } from '../core/caller.ts'
+import type { Authenticate, Recall } from '../core/caller.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
 import type { Database } from '../core/sql.ts'
@@ -45,6 +45,7 @@ export type ConsoleAccounts = {
   approvalKey: Buffer
   /** The caller of an API key, a console token or a loan. */
   authenticate: Authenticate
+  recall: Recall
   /** Those of these keys and console sessions whose access has ended. */
   findUnusable(ids: string[]): Promise<Set<string>>
   /** Deletes expired sessions, links and counts. */
@@ -95,6 +96,7 @@ export function createConsoleAccounts(
     signIn,
     links,
     authenticate: (token, client) => keys.authenticate(token, client) ?? sessions.authenticate(token, client),
+    recall: keys.recall,
     async findUnusable(ids) {
       const isSession = (id: string) => id.startsWith('cses_')
       const found = await Promise.all([keys.findUnusable(ids.filter((id) => !isSession(id))), sessions.findUnusable(ids.filter(isSession))])

@@ -42,6 +42,7 @@ export function createHttp(
     publicUrl: config.publicUrl,
     routes: config.roles.includes('api') ? parts.routes : [],
     authenticate: parts.console.authenticate,
+    recall: parts.console.recall,
     authenticateSocket: parts.authenticateSocket,
     trustedProxies: config.trustedProxies,
     requestRecorder: parts.requestRecorder,

@@ -4,7 +4,7 @@ import type { Operation } from '@callsign/contract/operation'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import { type Authenticate, type Caller, missingScope, scopeMissing } from '../../core/caller.ts'
+import { type Authenticate, type Caller, missingScope, type Recall, scopeMissing } from '../../core/caller.ts'
 import { clientGroup, type createClientReader } from '../../core/client-address.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
@@ -12,6 +12,7 @@ import type { Route } from '../../core/route.ts'
 import { BodyMemory } from './body-reader.ts'
 import { pathUnknown, payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
+import type { PartCheck } from './validation.ts'
 
 /** Requests per second and burst, by type of key. 0 per second disables the limit. */
 export type RateLimits = {
@@ -34,6 +35,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error)
 
 export type AdmissionParts = {
   authenticate: Authenticate
+  recall: Recall
   /** The caller of a token that opens event sockets only. */
   authenticateSocket: Authenticate
   /** True for a request that opens an event socket. */
@@ -48,7 +50,7 @@ type From = { id: string; address: string | undefined }
 
 export type Admission = {
   /** Builds the admission check of a route for HTTP. */
-  of: (route: Route) => Hook
+  of: (route: Route, checkQuery?: PartCheck) => Hook
   /** The caller of a request's key, or the refusal. `tryFirst` recognises further kinds of tokens. */
   readCaller: (request: ReceivedRequest, id: string, tryFirst?: Authenticate | null) => Promise<Caller | ApiError> | ApiError
   /** The refusal of an authenticated caller by access, scope or rate limit. */
@@ -59,6 +61,7 @@ export type Admission = {
 
 export function createAdmission({
   authenticate,
+  recall,
   authenticateSocket,
   opensSocket,
   readClient,
@@ -107,7 +110,17 @@ export function createAdmission({
     return waitMs > 0 ? throttled(id, caller.keyId, waitMs) : undefined
   }
 
-  const of = (route: Route): Hook => {
+  /** Starts the look-ahead of a route for the caller that the key had before. */
+  const lookAheadFor = (route: Route, request: FastifyRequest, checkQuery: PartCheck | undefined): Caller | null => {
+    const token = bearerToken(request.headers.authorization as string)
+    const expected = token === null ? null : recall(token)
+    if (expected === null || checkQuery?.(request.query).error) return null
+    request.found = route.lookAheadFor?.(expected, request.query as never)
+    request.found?.catch(() => {})
+    return expected
+  }
+
+  const of: Admission['of'] = (route, checkQuery) => {
     const { path, open, raw = false } = route.shape
     const bodyBytesMax = bodyBytesMaxOf(route.shape)
     const hasParams = path.includes('{')
@@ -137,7 +150,11 @@ export function createAdmission({
         return
       }
       request.found = lookAhead(route, request.params)
-      asked.then((caller) => done(caller instanceof ApiError ? caller : admit(request, reply, caller)), done)
+      const expected = route.lookAheadFor ? lookAheadFor(route, request, checkQuery) : null
+      asked.then((caller) => {
+        if (expected !== null && caller !== expected) request.found = undefined
+        done(caller instanceof ApiError ? caller : admit(request, reply, caller))
+      }, done)
     }
   }
 

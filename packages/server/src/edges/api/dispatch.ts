@@ -39,7 +39,7 @@ export function mountRoutes(app: FastifyInstance, { operations, admission, sendL
       },
       validatorCompiler: ({ httpPart }) =>
         (httpPart === 'body' ? checks.body : httpPart === 'params' ? checks.params : checks.query) as PartCheck,
-      onRequest: admission(route),
+      onRequest: admission(route, checks.query),
       handler: async (request, reply) => {
         const lastEventId = request.headers['last-event-id']
         const result = await run({

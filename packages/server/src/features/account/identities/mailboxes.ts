@@ -135,6 +135,7 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
     isMailboxNamed(caller, reference, owner) {
       if (owner.organization_id !== caller.organizationId) return false
       if (caller.agents && !caller.agents.some((agent) => agent.handle === owner.agent_handle)) return false
+      if (reference === owner.agent_handle || reference === owner.address) return true
       const name = toMailboxName(reference)
       return name === owner.agent_handle || name === owner.address
     },

@@ -20,6 +20,8 @@ import * as store from './store.ts'
 export interface Keys {
   /** The caller of a bearer token. Null for a token that is unknown, wrong, revoked or expired. */
   authenticate: Authenticate
+  /** The caller that a token had at its last request. Null for a token that was not seen. Says nothing about its access now. */
+  recall(token: string): Caller | null
   /** The caller of a key by its id. Null when it is unknown, revoked or expired. For a console session that a key signed in to. */
   findCaller(id: string, client: RequestClient): Promise<Caller | null>
   /** Gives the keys of one user to another in the caller's transaction. */
@@ -168,6 +170,8 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       const parts = parseKey(token)
       return parts && findCallerOf(parts, client)
     },
+
+    recall: (token) => known.recall(parseKey(token)?.lookupId ?? '')?.caller ?? null,
 
     findCaller: async (id, client) => admit(await loadHolderById(id), client),
 

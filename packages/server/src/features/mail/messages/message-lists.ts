@@ -1,6 +1,9 @@
 // Lists of messages, and search: one keyset page per request.
+import { isId } from '@callsign/contract/ids'
+import type { View } from '@callsign/contract/message-views'
 import type * as contract from '@callsign/contract/messages'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
+import { batchLoader } from '../../../core/batch.ts'
 import { type Caller, requireScope } from '../../../core/caller.ts'
 import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
 import { Written } from '../../../core/route.ts'
@@ -9,14 +12,22 @@ import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageFilter, MessageOwner } from './filter-conditions-store.ts'
 import * as filterStore from './filter-store.ts'
+import * as listStore from './list-store.ts'
 import { toItem } from './model.ts'
+import { PageCache } from './page-cache.ts'
 import * as searchStore from './search-store.ts'
-import * as store from './store.ts'
+import type * as store from './store.ts'
 import type { WriteItems } from './written-items.ts'
 
 type Parts = { db: Database; identities: Identities; attachments: Attachments; writeItems: WriteItems }
 
+export type MailQuery = QueryOf<typeof contract.listMail>
+export type MailReply = Written<ReplyOf<typeof contract.listMail>>
+
+const isFiltered = ({ folder, tag, metadata }: MailQuery): boolean => [folder, tag, metadata].some((value) => value !== undefined)
+
 export function createMessageLists({ db, identities, attachments, writeItems }: Parts) {
+  const pages = new PageCache()
   let isPartsIndexThere: boolean | undefined
   const hasPartsIndex = async () => (isPartsIndexThere ??= await filterStore.hasPartsIndex(db))
 
@@ -29,7 +40,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
     )
 
   /** The messages of the organization, or of these mailboxes, each of which has a page of its own index. */
-  async function listFiltered({ organizationId, mailboxIds }: store.ListScope, filter: MessageFilter, page: PageRequest) {
+  async function listFiltered({ organizationId, mailboxIds }: listStore.ListScope, filter: MessageFilter, page: PageRequest) {
     const owners: MessageOwner[] = mailboxIds?.map((id) => ({ column: 'mailbox_id', id })) ?? [
       { column: 'organization_id', id: organizationId },
     ]
@@ -39,26 +50,59 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
     return newestFirst.slice(0, page.limit + 1)
   }
 
+  // Requests of one turn for the same page share a statement.
+  const loadPage = batchLoader<listStore.MailPage>(
+    async (keys) => new Map(await Promise.all(keys.map(async (key) => [key, await loadOne(key)] as const))),
+    { batchMax: 16, inFlightMax: 4 },
+  )
+  const loadOne = (key: string) => listStore.findMailPage(db.reads.lookups, ...(JSON.parse(key) as [listStore.ListScope, PageRequest]))
+  const findPage = async (scope: listStore.ListScope, page: PageRequest) =>
+    (await loadPage(JSON.stringify([scope, page]))) as listStore.MailPage
+
+  /** Starts to read the page of an unfiltered list. */
+  function lookAheadMail({ organizationId, agents }: Caller, query: MailQuery): Promise<listStore.MailPage> | undefined {
+    if (query.agent !== undefined || query.thread_id !== undefined || isFiltered(query)) return undefined
+    if (query.cursor !== undefined && !isId('message', query.cursor)) return undefined
+    const mailboxIds = agents?.map((agent) => agent.mailboxId) ?? null
+    return findPage({ organizationId, mailboxIds, direction: query.direction }, readPage(query, 'message'))
+  }
+
+  /** A list is written again only when a message on it, or its total, has changed. */
+  async function writePage({ listed, total }: listStore.MailPage, page: PageRequest, view: View = 'full'): Promise<MailReply> {
+    const key = `${view} ${page.limit} ${total} ${listed}`
+    const known = pages.get(key)
+    return known ? new Written([known]) : writeMail(listStore.readListed(listed), total, page, view, key)
+  }
+
+  async function writeMail(rows: store.ListedMessage[], total: number, page: PageRequest, view?: View, key?: string): Promise<MailReply> {
+    const { data, next_cursor } = pageOf(rows, page.limit)
+    const { parts, isLasting } = await writeItems(data, view)
+    const written: MailReply = new Written(['{"messages":[', ...parts, `],"total":${total},"next_cursor":${JSON.stringify(next_cursor)}}`])
+    if (isLasting && key !== undefined) pages.keep(key, written.bytes)
+    return written
+  }
+
   return {
-    async listMail(caller: Caller, query: QueryOf<typeof contract.listMail>) {
+    lookAheadMail,
+
+    async listMail(caller: Caller, query: MailQuery, ahead?: Promise<listStore.MailPage>) {
       const page = readPage(query, 'message')
       const mailboxIds =
         query.agent !== undefined
           ? [(await identities.requireMailbox(caller, query.agent)).mailboxId]
           : (caller.agents?.map((agent) => agent.mailboxId) ?? null)
-      const scope = { organizationId: caller.organizationId, mailboxIds, threadId: query.thread_id ?? null }
-      const { folder, tag, metadata, direction } = query
-      const isFiltered = [folder, tag, metadata].some((value) => value !== undefined)
-      const filter = { direction, thread_id: query.thread_id, folder, tag, metadata }
-      // A thread is counted row by row, filters may read more, and everything else is a short read.
-      const sql = scope.threadId === null ? db.reads.lookups : db.reads
+      const { direction, thread_id: threadId } = query
+      const scope = { organizationId: caller.organizationId, mailboxIds, direction }
+      if (threadId === undefined && !isFiltered(query)) return writePage(await (ahead ?? findPage(scope, page)), page, query.view)
       const [rows, total] = await Promise.all([
-        isFiltered ? listFiltered(scope, filter, page) : store.listByScope(sql, { ...scope, direction }, page),
-        store.countByScope(sql, scope),
+        isFiltered(query)
+          ? listFiltered(scope, { direction, thread_id: threadId, folder: query.folder, tag: query.tag, metadata: query.metadata }, page)
+          : listStore.listByThread(db.reads, { ...scope, threadId: threadId as string }, page),
+        threadId === undefined
+          ? listStore.countByScope(db.reads.lookups, scope)
+          : listStore.countByThread(db.reads, { ...scope, threadId }),
       ])
-      const { data, next_cursor } = pageOf(rows, page.limit)
-      const end = `],"total":${total},"next_cursor":${JSON.stringify(next_cursor)}}`
-      return new Written<ReplyOf<typeof contract.listMail>>(['{"messages":[', ...(await writeItems(data, query.view)), end])
+      return writeMail(rows, total, page, query.view)
     },
 
     async listMessages(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listMessages>) {
@@ -79,7 +123,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       )
       const { data, has_more, next_cursor } = pageOf(rows, page.limit)
       const end = `],"has_more":${has_more},"next_cursor":${JSON.stringify(next_cursor)}}`
-      return new Written<ReplyOf<typeof contract.listMessages>>(['{"object":"list","data":[', ...(await writeItems(data, view)), end])
+      return new Written<ReplyOf<typeof contract.listMessages>>(['{"object":"list","data":[', ...(await writeItems(data, view)).parts, end])
     },
 
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {

@@ -21,9 +21,10 @@ import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
 import { ItemCache } from './item-cache.ts'
 import { emitLabelChanges } from './label-changes.ts'
+import { listByThread, type MailPage } from './list-store.ts'
 import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
-import { createMessageLists } from './message-lists.ts'
+import { createMessageLists, type MailQuery, type MailReply } from './message-lists.ts'
 import { createSharedPages } from './message-page.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
 import { createRawFiles } from './raw-files.ts'
@@ -46,7 +47,9 @@ export { deleteUnusedRaw } from './raw-store.ts'
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
 export interface Messages extends Threads, MessageBatches {
   /** `GET /mail/messages`: newest first, over every mailbox that the key may see. */
-  listMail(caller: Caller, query: QueryOf<typeof contract.listMail>): Promise<Written<ReplyOf<typeof contract.listMail>>>
+  listMail(caller: Caller, query: MailQuery, ahead?: Promise<MailPage>): Promise<MailReply>
+  /** Starts to read a list for the caller that its key had before. Only `listMail` may disclose it. */
+  lookAheadMail(caller: Caller, query: MailQuery): Promise<MailPage> | undefined
   /** `GET …/messages`: one mailbox, filtered. */
   listMessages(
     caller: Caller,
@@ -269,7 +272,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       const scope = { organizationId, mailboxIds: [mailboxId] }
       const thread = await findThread(db, scope, id)
       if (!thread) throw notFound('thread')
-      const [latest] = await store.listByScope(db, { ...scope, threadId: thread.id }, { limit: 1, cursor: null })
+      const [latest] = await listByThread(db, { ...scope, threadId: thread.id }, { limit: 1, cursor: null })
       return { threadId: thread.id, latest: latest ? await loadMessage(latest.id) : null }
     },
 

@@ -1,10 +1,8 @@
 // The SQL that reads and changes stored messages and threads.
 import type { View } from '@callsign/contract/message-views'
 import type { MetadataChange } from '@callsign/contract/metadata'
-import { before, type PageRequest } from '../../../core/page.ts'
 import { inOrder, oneOf, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
-import { currentThread } from './thread-store.ts'
 import type { MessageHead } from './wait.ts'
 
 export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
@@ -20,7 +18,7 @@ export type StoredMessage<M extends MessageRow = MessageRow> = Omit<M, 'extracte
 export type ListedMessage = { id: string; version: string }
 
 /** The transaction that wrote the row, and the time: a database that was restored may use the number of a transaction again. */
-const version = `m.xmin || ' ' || m.updated_at AS version`
+const version = `m.xmin || ' ' || date_part('epoch', m.updated_at) AS version`
 export const listedColumns = `m.id, ${version}`
 
 /** The columns that the summary of a message leaves out. */
@@ -69,7 +67,7 @@ export type MessageNames = Pick<LocatedMessage, 'organization_id' | 'mailbox_id'
 /** The place of a message, and the version of its row. That of an outbound message covers its recipients. */
 export type MessagePlace = MessageNames & { id: string; version: string }
 
-const wholeVersion = `m.xmin || ' ' || m.updated_at || CASE WHEN m.direction = 'outbound' THEN coalesce((
+const wholeVersion = `m.xmin || ' ' || date_part('epoch', m.updated_at) || CASE WHEN m.direction = 'outbound' THEN coalesce((
     SELECT string_agg(' ' || r.xmin || ' ' || r.status, '' ORDER BY r.position) FROM message_recipients r WHERE r.message_id = m.id), '') ELSE '' END AS version`
 
 export async function findPlaces(sql: Sql, ids: string[]): Promise<Map<string, MessagePlace>> {
@@ -126,67 +124,6 @@ export async function findCutMessages(sql: Sql, ids: string[], charactersMax: nu
     values: [inOrder(ids), charactersMax],
   })
   return new Map(toRows(rows).map((row) => [row.id, row]))
-}
-
-/** The scope of a list: an organization, one of its mailboxes, or one thread (of a mailbox, when given). */
-export type ListScope = {
-  organizationId: string
-  mailboxIds: string[] | null
-  threadId: string | null
-  direction?: 'inbound' | 'outbound' | undefined
-}
-
-/** Newest first, without quarantined messages. Each scope has its own statement, because each has its own index. */
-export async function listByScope(sql: Sql, scope: ListScope, page: PageRequest): Promise<ListedMessage[]> {
-  const { direction } = scope
-  // A literal, because the planner does not match a parameter to a partial index.
-  const isWanted = direction === undefined ? '' : `AND m.direction = '${direction === 'outbound' ? 'outbound' : 'inbound'}' `
-  const after = `${isWanted}AND m.id < ${before('$2')} AND NOT m.is_hidden ORDER BY m.id DESC LIMIT $3`
-  const nameOf = (name: string) => (direction === undefined ? name : `${name}-${direction}`)
-  const { rows } = scope.threadId
-    ? await sql.query<ListedMessage>({
-        name: nameOf('list-by-thread'),
-        text: `SELECT ${listedColumns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4 AND ($5::text[] IS NULL OR m.mailbox_id = ANY($5)) ${after}`,
-        values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxIds],
-      })
-    : scope.mailboxIds
-      ? await sql.query<ListedMessage>({
-          name: nameOf('list-by-mailboxes'),
-          // One index scan per mailbox, so that the cost does not grow with the messages of a mailbox.
-          text: `SELECT m.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (
-              SELECT ${listedColumns} FROM messages m WHERE m.mailbox_id = b.id AND m.organization_id = $4 ${after}) m
-            ORDER BY m.id DESC LIMIT $3`,
-          values: [scope.mailboxIds, page.cursor, page.limit + 1, scope.organizationId],
-        })
-      : await sql.query<ListedMessage>({
-          name: nameOf('list-by-organization'),
-          text: `SELECT ${listedColumns} FROM messages m WHERE m.organization_id = $1 ${after}`,
-          values: [scope.organizationId, page.cursor, page.limit + 1],
-        })
-  return rows
-}
-
-/** The total of `listByScope`. Mailboxes and organizations have counters, and threads are counted. */
-export async function countByScope(sql: Sql, scope: ListScope): Promise<number> {
-  const { rows } = scope.threadId
-    ? await sql.query<{ count: number }>({
-        name: 'count-by-thread',
-        text: `SELECT count(*) AS count FROM messages
-          WHERE thread_id = ${currentThread('$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) AND NOT is_hidden`,
-        values: [scope.threadId, scope.organizationId, scope.mailboxIds],
-      })
-    : scope.mailboxIds
-      ? await sql.query<{ count: number }>({
-          name: 'count-by-mailboxes',
-          text: 'SELECT coalesce(sum(count), 0)::bigint AS count FROM message_counts WHERE mailbox_id = ANY($1)',
-          values: [scope.mailboxIds],
-        })
-      : await sql.query<{ count: number }>({
-          name: 'count-by-organization',
-          text: 'SELECT coalesce(sum(count), 0)::bigint AS count FROM message_counts WHERE organization_id = $1',
-          values: [scope.organizationId],
-        })
-  return rows[0]?.count ?? 0
 }
 
 export type FlagChange = {

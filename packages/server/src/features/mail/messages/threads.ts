@@ -15,10 +15,11 @@ import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from './count-store.ts'
 import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
+import { listByThread } from './list-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
 import * as searchStore from './search-store.ts'
-import * as store from './store.ts'
+import type * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
 import { type ThreadFacts, type ThreadRow, toThread } from './thread-model.ts'
 import * as threadStore from './thread-store.ts'
@@ -126,9 +127,9 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     const page = { limit: threadMessagesMax - 1, cursor: null }
     const rows = isTrashed(thread)
       ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
-      : await store.listByScope(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
+      : await listByThread(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
     const [[shown], items] = await Promise.all([showThreads(db, [thread]), writeItems(rows.toReversed())])
-    return new Written<ReplyOf<typeof contract.getThread>>([`${JSON.stringify(shown).slice(0, -1)},"messages":[`, ...items, ']}'])
+    return new Written<ReplyOf<typeof contract.getThread>>([`${JSON.stringify(shown).slice(0, -1)},"messages":[`, ...items.parts, ']}'])
   }
 
   async function requireLocked(tx: Tx, caller: Caller, id: string): Promise<trashStore.LockedThread> {

@@ -9,8 +9,11 @@ import * as store from './store.ts'
 const comma = Buffer.from(',')
 const noAttachments = Buffer.from('[]}')
 
-/** The items of listed messages as parts of a JSON array. Leaves out a message that was deleted since it was listed. */
-export type WriteItems = (listed: store.ListedMessage[], view?: View) => Promise<Buffer[]>
+/** Parts of a JSON array. `isLasting` is false when it has links, which are signed for each answer. */
+export type WrittenItems = { parts: Buffer[]; isLasting: boolean }
+
+/** The items of listed messages. Leaves out a message that was deleted since it was listed. */
+export type WriteItems = (listed: store.ListedMessage[], view?: View) => Promise<WrittenItems>
 
 export function createItemWriter(sql: Sql, attachments: Attachments, cache = new ItemCache()): WriteItems {
   async function loadItems(listed: store.ListedMessage[], view: View): Promise<Map<string, WrittenItem>> {
@@ -39,10 +42,13 @@ export function createItemWriter(sql: Sql, attachments: Attachments, cache = new
   return async (listed, view = 'full') => {
     const items = await loadItems(listed, view)
     const parts: Buffer[] = []
+    let isLasting = true
     for (const { id } of listed) {
       const item = items.get(id)
-      if (item) parts.push(comma, item.start, item.files.length === 0 ? noAttachments : writeFiles(item.files))
+      if (!item) continue
+      isLasting &&= item.files.length === 0
+      parts.push(comma, item.start, item.files.length === 0 ? noAttachments : writeFiles(item.files))
     }
-    return parts.slice(1)
+    return { parts: parts.slice(1), isLasting }
   }
 }
