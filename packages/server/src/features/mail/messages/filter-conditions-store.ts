@@ -36,6 +36,9 @@ export type ThreadPlaces = { folder: string; isUnread: boolean; from: string }
 /** The messages of one mailbox or of one organization, which have an index each. */
 export type MessageOwner = { column: 'mailbox_id' | 'organization_id'; id: string }
 
+/** A substring of a column of the trigram index. `pattern` is the parameter of the whole one. */
+export type Substring = { column: string; text: string; pattern: string }
+
 /** Filters as SQL. Each part is empty or begins with ` AND `. */
 export type Conditions = {
   owner: MessageOwner
@@ -45,8 +48,11 @@ export type Conditions = {
   scope: string
   /** Conditions that few of the scanned messages may meet. */
   sought: string
-  /** The same conditions in the form of an index by owner and partition, with the prefix of that index. Null without such an index. */
-  indexed: { prefix: PartitionPrefix; text: string } | null
+  /**
+   * The same conditions in the form of an index by owner and partition, with the prefix of that index. Null without such an index. Those of
+   * `substrings` are left out of the text, because only some of each may be worth a look into the index.
+   */
+  indexed: { prefix: PartitionPrefix; text: string; substrings: Substring[] } | null
   /** The part of the scope that ends the scan. */
   reach: string
   /** The threads whose index finds the rest. Null when the scan, or another index, finds it sooner. */
@@ -72,9 +78,9 @@ export function toConditions(owner: MessageOwner, filter: MessageFilter, isInPar
   const values: unknown[] = [owner.id, null, null]
   const reach = toReach(values, filter)
   const scope = reach + toScope(values, filter)
-  const { sought, indexed } = toSought(values, filter)
+  const { sought, indexed, substrings } = toSought(values, filter)
   const prefix = prefixOf(owner, filter, isInParts)
-  return { owner, values, reach, scope, sought, indexed: prefix && { prefix, text: indexed }, places: placesOf(filter) }
+  return { owner, values, reach, scope, sought, indexed: prefix && { prefix, text: indexed, substrings }, places: placesOf(filter) }
 }
 
 /** The index that finds the messages. Those of recipients and substrings are by mailbox only. */
@@ -126,8 +132,9 @@ export function markConditions({ tag, metadata }: Pick<MessageFilter, 'tag' | 'm
 
 const toPattern = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
 
-function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string } {
+function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string; substrings: Substring[] } {
   const sought: Part = { text: '', values }
+  const substrings: Substring[] = []
   let indexed = ''
   add(sought, filter.label, (p) => {
     indexed += ` AND m.labels @> ARRAY[${p}]::text[]`
@@ -149,15 +156,17 @@ function toSought(values: unknown[], filter: MessageFilter): { sought: string; i
   })
   add(sought, toPattern(filter.from), (p) => {
     const exact = `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`
-    indexed += ` AND (m.from_address || E'\\n' || m.from_name) ILIKE ${p} AND ${exact}`
+    indexed += ` AND ${exact}`
+    substrings.push({ column: `(m.from_address || E'\\n' || m.from_name)`, text: filter.from as string, pattern: p })
     return exact
   })
   add(sought, toPattern(filter.subject), (p) => {
-    const exact = `m.subject ILIKE ${p}`
-    indexed += ` AND ${exact}`
-    return exact
+    // Not in the form of the index, which would read all of its trigrams.
+    indexed += ` AND m.subject || '' ILIKE ${p}`
+    substrings.push({ column: 'm.subject', text: filter.subject as string, pattern: p })
+    return `m.subject ILIKE ${p}`
   })
-  return { sought: sought.text, indexed }
+  return { sought: sought.text, indexed, substrings }
 }
 
 /** The threads of the folder. Null when another filter may leave few of their messages. */

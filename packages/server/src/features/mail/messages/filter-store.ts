@@ -3,6 +3,7 @@ import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import { type Conditions, type MessageFilter, type MessageOwner, toConditions } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
+import { findRareRuns, isMainMailbox } from './index-choice-store.ts'
 import { type ListedMessage, listedColumns } from './store.ts'
 import { askPartitions, expectedHits, inPartitions, partitionKeys } from './time-partitions.ts'
 
@@ -50,9 +51,30 @@ export async function listByFilter(
       count = Math.min(expected * 2, walkedMax)
       continue
     }
-    const ask = (partitions: string[], limit: number) => listPartitions(sql, conditions, partitions, lastId, limit)
-    return [...rows, ...(await askPartitions(stretch, step.oldestId, missing, ask))]
+    const place = await toPlace(sql, conditions, firstId)
+    const ask = (partitions: string[], limit: number) => listPartitions(sql, conditions, { ...place, partitions }, lastId, limit)
+    const rest = {
+      isFaster: async () => owner.column === 'mailbox_id' && isMainMailbox(sql, owner.id),
+      ask: (to: string, limit: number) => listPartitions(sql, conditions, { ...place, partitions: null }, to, limit),
+    }
+    return [...rows, ...(await askPartitions(stretch, step.oldestId, missing, ask, rest))]
   }
+}
+
+/** Where an index is asked: conditions on it, their further values, and partitions. Null asks it for all mailboxes. */
+type IndexPlace = { text: string; values: unknown[]; partitions: string[] | null }
+
+/** The rare parts of substrings as conditions on their index. */
+async function toPlace(sql: Sql, { owner, values: given, indexed }: Conditions, newestId: string): Promise<Omit<IndexPlace, 'partitions'>> {
+  const values = [...given]
+  let text = ''
+  if (indexed?.prefix !== 'p') return { text, values }
+  for (const { column, text: whole, pattern } of indexed.substrings) {
+    const runs = await findRareRuns(sql, owner.id, newestId, column, whole)
+    const patterns = runs.length === 0 ? [pattern] : runs.map((run) => `$${values.push(`%${run}%`)}`)
+    for (const one of patterns) text += ` AND ${column} ILIKE ${one}`
+  }
+  return { text, values }
 }
 
 /** True for a text that the trigram index can find: three consecutive ASCII letters or digits are a trigram in every locale. */
@@ -94,14 +116,16 @@ async function walk(sql: Sql, conditions: Conditions, cursor: string | null, cou
 }
 
 /** Queries an index by owner and partition for the newest matches with ids below `to`. See search-store.ts for the form of the SQL. */
-async function listPartitions(sql: Sql, conditions: Conditions, partitions: string[], to: string, limit: number): Promise<ListedMessage[]> {
-  const { owner, values, scope, indexed } = conditions
+async function listPartitions(sql: Sql, conditions: Conditions, place: IndexPlace, to: string, limit: number): Promise<ListedMessage[]> {
+  const { owner, scope, indexed } = conditions
   if (indexed === null) return []
+  const { text, values, partitions } = place
+  const inIndex = partitions === null ? 'true' : inPartitions(indexed.prefix, owner.column, `$${values.length + 1}`)
   const { rows } = await sql.query<ListedMessage>({
     text: `SELECT ${listedColumns} FROM messages m WHERE m.id = ANY(ARRAY(
-        SELECT m.id FROM messages m WHERE ${inPartitions(indexed.prefix, owner.column, `$${values.length + 1}`)} AND m.${owner.column} || '' = $1
-          ${scope}${indexed.text} AND m.id < $2 ORDER BY m.id || '' DESC LIMIT $3)) ORDER BY m.id DESC`,
-    values: [...values.with(1, to).with(2, limit), partitionKeys(indexed.prefix, owner.id, partitions)],
+        SELECT m.id FROM messages m WHERE ${inIndex} AND m.${owner.column} || '' = $1
+          ${scope}${text}${indexed.text} AND m.id < $2 ORDER BY m.id || '' DESC LIMIT $3)) ORDER BY m.id DESC`,
+    values: [...values.with(1, to).with(2, limit), ...(partitions ? [partitionKeys(indexed.prefix, owner.id, partitions)] : [])],
   })
   return rows
 }

@@ -2,6 +2,7 @@
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import { markConditions } from './filter-conditions-store.ts'
+import { isMainMailbox } from './index-choice-store.ts'
 import type { MessageRow } from './model.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
 import { askPartitions, expectedHits, inPartitions, partitionKeys, type Stretch } from './time-partitions.ts'
@@ -49,7 +50,11 @@ export async function findHits(sql: Sql, mailboxId: string, query: Wanted, page:
   if (end && ids.length < wanted) {
     const { lastId, oldestId } = end
     const ask = (partitions: string[], limit: number) => searchPartitions(sql, mailboxId, query, partitions, lastId, limit)
-    ids.push(...(await askPartitions({ ...end, hits: ids.length }, oldestId, wanted - ids.length, ask)))
+    const rest = {
+      isFaster: () => isMainMailbox(sql, mailboxId),
+      ask: (to: string, limit: number) => searchPartitions(sql, mailboxId, query, null, to, limit),
+    }
+    ids.push(...(await askPartitions({ ...end, hits: ids.length }, oldestId, wanted - ids.length, ask, rest)))
   }
   return ids.slice(0, wanted)
 }
@@ -96,22 +101,23 @@ async function walk(sql: Sql, mailboxId: string, query: Wanted, cursor: string |
 }
 
 /**
- * Queries the word index: the newest matches of these partitions with ids below `to`. The comparisons with the mailbox and in the order keep the
+ * Queries the word index: the newest matches of these partitions, or of all, with ids below `to`. The comparisons with the mailbox and in the order keep the
  * planner off other indexes, since it underestimates the cost of scanning a mailbox.
  */
 async function searchPartitions(
   sql: Sql,
   mailboxId: string,
   query: Wanted,
-  partitions: string[],
+  partitions: string[] | null,
   to: string,
   limit: number,
 ): Promise<string[]> {
-  const values = [mailboxId, partitionKeys('s', mailboxId, partitions), query.q, to, limit]
+  const values = [mailboxId, partitionKeys('s', mailboxId, partitions ?? []), query.q, to, limit]
+  const inIndex = partitions === null ? '$2::text[] IS NOT NULL' : inPartitions('s', 'mailbox_id', '$2')
   const { marked, suffix } = marksOf(query, values)
   const { rows } = await sql.query<{ id: string }>({
-    name: `search-partitions${suffix}`,
-    text: `SELECT m.id FROM messages m WHERE ${inPartitions('s', 'mailbox_id', '$2')} AND m.mailbox_id || '' = $1
+    name: `search-${partitions === null ? 'all' : 'partitions'}${suffix}`,
+    text: `SELECT m.id FROM messages m WHERE ${inIndex} AND m.mailbox_id || '' = $1
         AND m.search @@ websearch_to_tsquery('simple', $3)${marked} AND NOT m.is_hidden AND m.id < $4 ORDER BY m.id || '' DESC LIMIT $5`,
     values,
   })

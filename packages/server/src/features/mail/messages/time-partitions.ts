@@ -26,15 +26,22 @@ const hitsPerPartition = (hits: number, fromMs: number, backToMs: number): numbe
 /** The expected hits per partition, extrapolated from a stretch. */
 export const expectedHits = ({ hits, firstId, lastId }: Stretch): number => hitsPerPartition(hits, timeOfId(firstId), timeOfId(lastId))
 
+/** Hits that may be expected in all remaining partitions, to find them without the partitions. */
+const restHitsMax = 500
+
+/** Finds the newest hits with ids below `to` in an index without its partitions. */
+export type Rest<T> = { isFaster: () => Promise<boolean>; ask: (to: string, limit: number) => Promise<T[]> }
+
 /**
  * Finds hits older than a stretch, partition by partition back to the oldest id, until it has `wanted`. Queries several partitions at once
- * where hits are rare. `ask` takes names of partitions, and returns their newest hits, at most `limit`.
+ * where hits are rare. `ask` takes names of partitions, and returns their newest hits, at most `limit`. `rest` may find the remaining ones at once.
  */
 export async function askPartitions<T>(
   stretch: Stretch,
   oldestId: string,
   wanted: number,
   ask: (names: string[], limit: number) => Promise<T[]>,
+  rest?: Rest<T>,
 ): Promise<T[]> {
   const found: T[] = []
   const partitions = Array.from(
@@ -44,7 +51,11 @@ export async function askPartitions<T>(
   for (let together = 1; partitions.length > 0 && found.length < wanted; ) {
     const asked = partitions.splice(0, together)
     found.push(...(await ask(asked.map(nameOf), wanted - found.length)))
-    const perPartition = hitsPerPartition(stretch.hits + found.length, timeOfId(stretch.firstId), (asked.at(-1) as number) * partitionMs)
+    const lastAsked = asked.at(-1) as number
+    const perPartition = hitsPerPartition(stretch.hits + found.length, timeOfId(stretch.firstId), lastAsked * partitionMs)
+    const isRare = partitions.length > 1 && perPartition * partitions.length <= restHitsMax
+    if (rest && isRare && found.length < wanted && (await rest.isFaster()))
+      return [...found, ...(await rest.ask(firstId('message', lastAsked * partitionMs), wanted - found.length))]
     together = Math.max(1, Math.min(2 * together, Math.ceil((wanted - found.length) / perPartition)))
   }
   return found
