@@ -37,7 +37,7 @@ export async function isMainMailbox(sql: Sql, mailboxId: string): Promise<boolea
     text: `SELECT own.count > 0 AND own.count * ${mainShare} >= every.count AND every.count > 0 AS is_main
       FROM (SELECT coalesce(sum(count), 0) AS count FROM message_counts WHERE mailbox_id = $1) AS own,
         (SELECT coalesce(sum(reltuples) FILTER (WHERE reltuples > 0), 0) AS count FROM pg_class
-          WHERE oid = 'messages'::regclass OR oid IN (SELECT relid FROM pg_partition_tree('messages'::regclass))) AS every`,
+          WHERE oid IN (SELECT relid FROM pg_partition_tree('messages'::regclass) WHERE isleaf)) AS every`,
     values: [mailboxId],
   })
   return rows[0]?.is_main === true
