@@ -261,3 +261,11 @@ function toDelivery(row: RecipientRow) {
     log: row.log,
   }
 }
+
+/** The answer to the release of a message from quarantine. */
+export const toRelease = ({ id, thread_id, status, released_at }: Pick<MessageRow, 'id' | 'thread_id' | 'status' | 'released_at'>) => ({
+  id,
+  thread_id,
+  status,
+  released_at: released_at?.toISOString() ?? null,
+})

@@ -26,7 +26,7 @@ import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
 import { createMessageLists, type MailQuery, type MailReply } from './message-lists.ts'
 import { createSharedPages } from './message-page.ts'
-import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage } from './model.ts'
+import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage, toRelease } from './model.ts'
 import { createRawFiles } from './raw-files.ts'
 import * as store from './store.ts'
 import { findThread } from './thread-list-store.ts'
@@ -205,18 +205,12 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
       return call.transact(async (tx) => {
         const seen = await lockMessage(tx, mailboxId, id)
         if (!seen) throw notFound('message')
-        const view = ({ thread_id, status, released_at }: Pick<MessageRow, 'thread_id' | 'status' | 'released_at'>) => ({
-          id,
-          thread_id,
-          status,
-          released_at: released_at?.toISOString() ?? null,
-        })
-        if (seen.status !== 'quarantined') return view({ ...seen, thread_id: seen.thread.id })
+        if (seen.status !== 'quarantined') return toRelease({ ...seen, id, thread_id: seen.thread.id })
         const row = await store.releaseMessage(tx, id, now())
         const threadId = await fileReleased(tx, row, owner)
         await emit(tx, [{ type: 'email.received', organizationId, identityId, subjectId: id }])
         await accounts.audit(tx, organizationId, actorOf(call), 'message.released', id)
-        return view({ ...row, thread_id: threadId })
+        return toRelease({ ...row, thread_id: threadId })
       })
     },
 
