@@ -175,6 +175,8 @@ describe('labels', () => {
     expect(of('one/two/three/four/confirm')).toBe(true)
     expect(of('recover')).toBe(true)
     expect(of('forgot')).toBe(false)
+    expect(of('accountConfirm')).toBe(true)
+    expect(of('accountconfirm')).toBe(false)
     expect(findConfirmationLinks('', `Open this page: https://a.example/recover/${token}`)[0]?.purpose).toBe('password_reset')
     expect(valuesIn(`Open this page: https://a.example/one/two/three/four/verify/${token}`, 'Verify your email address')).toHaveLength(1)
     expect(valuesIn(`Open this page: https://a.example/recover/${token.slice(0, 19)}`)).toEqual([])
