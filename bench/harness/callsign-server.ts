@@ -18,7 +18,7 @@ const environment = {
 }
 
 /** The options of Node in bin/run and in the image. */
-const shipped = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning']
+const shipped = ['--max-semi-space-size=16', '--disable-warning=ExperimentalWarning']
 
 export type CallsignServer = {
   url: string
