@@ -143,6 +143,19 @@ test('answers to one correspondent elsewhere are held above 20, on whatever thre
   expect((await answer(last)).status).toBe(201)
 })
 
+test('concurrent answers beyond the limit are refused at once, also when they hold all connections of the database', async () => {
+  await harness.createAgent('busy')
+  await harness.deliver({ from: 'Bot <bot@example.com>', to: 'busy@agents.localhost', subject: 'Burst', text: 'ping' })
+  const { id } = await harness.waitForMail('busy', 'Burst')
+  const answer = (_: unknown, index: number) =>
+    harness.api('POST', `/mailboxes/busy/messages/${id}/reply`, {
+      headers: { 'idempotency-key': `burst-${index}` },
+      body: { text: 'pong' },
+    })
+  const statuses = (await Promise.all(Array.from({ length: 40 }, answer))).map(({ status }) => status)
+  expect(statuses.toSorted()).toEqual([...Array(20).fill(201), ...Array(20).fill(403)])
+})
+
 test('the loop guard asks once for all recipients of an answer', async () => {
   await harness.createAgent('group')
   await harness.deliver({ from: 'eve@example.org', to: 'group@agents.localhost', subject: 'To many', text: 'Hello' })

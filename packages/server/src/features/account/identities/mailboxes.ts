@@ -6,7 +6,7 @@ import { batchLoader } from '../../../core/batch.ts'
 import type { Caller, CallerAgent } from '../../../core/caller.ts'
 import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
-import type { Database, Tx } from '../../../core/sql.ts'
+import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import {
   catchAllPart,
   domainOf,
@@ -56,8 +56,11 @@ export interface Mailboxes {
    * must hold the domain. Null otherwise, because such mail can prove control over the domain to a certificate authority.
    */
   findPostmaster(domain: string): Promise<MailboxOwner | null>
-  /** True when mail to this recipient is filed or refused here and never sent outside: its mailbox or its domain is served here. */
-  isHostedRecipient(recipient: string): Promise<boolean>
+  /**
+   * True when mail to this recipient is filed or refused here and never sent outside: its mailbox or its domain is served here. `sql` is the
+   * transaction that the caller is in.
+   */
+  isHostedRecipient(recipient: string, sql?: Sql): Promise<boolean>
 }
 
 /** The questions that mailbox addresses have about custom domains, which register themselves with `useDomains`. */
@@ -71,7 +74,7 @@ export interface CustomDomains {
   /** True when the organization holds the verified name. */
   isHeldBy(organizationId: string, domain: string): Promise<boolean>
   /** True when mail to missing mailboxes at the domain is refused here and never sent outside. */
-  isServed(domain: string): Promise<boolean>
+  isServed(domain: string, sql?: Sql): Promise<boolean>
 }
 
 type Settings = { mailDomain: string; postmaster: string | null }
@@ -97,19 +100,24 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
     return owner
   }
 
-  async function findHosted(recipient: string): Promise<MailboxOwner | null> {
+  async function findByAddress(sql: Sql, address: string): Promise<MailboxOwner[] | null> {
+    return (await store.findOwnersByAddress(sql, [address])).get(address) ?? null
+  }
+
+  async function findHosted(recipient: string, sql?: Sql): Promise<MailboxOwner | null> {
     const address = mailboxAddressOf(recipient)
     if (address === null) return null
     const domain = domainOf(address)
     const hasCatchAll = domain !== settings.mailDomain && !isReservedLocalPart(localPartOf(address), false)
     // Loaded together in one statement.
-    const [exact, catchAll] = await Promise.all([loadByAddress(address), hasCatchAll ? loadByAddress(`${catchAllPart}@${domain}`) : null])
+    const load = sql ? (one: string) => findByAddress(sql, one) : loadByAddress
+    const [exact, catchAll] = await Promise.all([load(address), hasCatchAll ? load(`${catchAllPart}@${domain}`) : null])
     return exact?.find(isReachable) ?? catchAll?.find(isReachable) ?? null
   }
 
   return {
     requireMailbox,
-    findHosted,
+    findHosted: (recipient) => findHosted(recipient),
 
     async listMailboxes(caller, query) {
       const page = readPage(query, 'mailbox')
@@ -157,12 +165,12 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
       return (await domains().isHeldBy(named.organizationId, domain)) ? named : null
     },
 
-    async isHostedRecipient(recipient) {
+    async isHostedRecipient(recipient, sql) {
       const address = mailboxAddressOf(recipient)
       if (address === null) return false
       const domain = domainOf(address)
       if (domain === settings.mailDomain) return true
-      const [isServed, owner] = await Promise.all([domains().isServed(domain), findHosted(recipient)])
+      const [isServed, owner] = await Promise.all([domains().isServed(domain, sql), findHosted(recipient, sql)])
       return isServed || owner !== null
     },
   }

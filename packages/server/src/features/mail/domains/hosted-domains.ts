@@ -27,7 +27,8 @@ export function createHostedDomains({ db, providers, mailDomain }: { db: Databas
       return names.includes(mailDomain) ? verified.add(mailDomain) : verified
     },
 
-    isServed: async (domain: string): Promise<boolean> => (await loadServed(domain)) ?? false,
+    isServed: async (domain: string, sql?: Sql): Promise<boolean> =>
+      sql ? (await store.findServed(sql, [domain], ownMail)).has(domain) : ((await loadServed(domain)) ?? false),
 
     /** Forgets the names that were not found, since a domain has changed. */
     clear: () => unhosted.clear(),

@@ -68,8 +68,8 @@ export interface Domains {
   isHeldBy(organizationId: string, domain: string): Promise<boolean>
   /** The domains among these whose mailboxes are here: the mail domain and every verified domain. */
   findHosted(sql: Sql, names: string[]): Promise<ReadonlySet<string>>
-  /** True when this server refuses mail for missing mailboxes at this domain, and never sends it outside. */
-  isServed(domain: string): Promise<boolean>
+  /** True when this server refuses mail for missing mailboxes at this domain, and never sends it outside. `sql` as in `isHostedRecipient`. */
+  isServed(domain: string, sql?: Sql): Promise<boolean>
 }
 
 type Parts = {

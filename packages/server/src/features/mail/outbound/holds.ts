@@ -29,8 +29,8 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
   }
 
   /** The first of these correspondents that is elsewhere. Hosted agents wait instead, in the delivery. */
-  async function findElsewhere(correspondents: string[]): Promise<string | null> {
-    for (const address of correspondents) if (!(await identities.isHostedRecipient(address))) return address
+  async function findElsewhere(correspondents: string[], sql?: Sql): Promise<string | null> {
+    for (const address of correspondents) if (!(await identities.isHostedRecipient(address, sql))) return address
     return null
   }
 
@@ -51,15 +51,18 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
       const before = exchanged.filter(({ address }) => address === correspondent).map((one) => one.at)
       return findHoldMs(before, at.getTime(), loopRule) !== null
     }
-    const onThread = await findElsewhere(correspondents.filter(isLoop))
+    const onThread = await findElsewhere(correspondents.filter(isLoop), sql)
     if (onThread !== null) return `More than ${messagesMax} messages with ${onThread} on this thread in ${windowMs / 1000} seconds.`
-    const answered = await findElsewhere(correspondents.filter((one) => (counts.get(one) ?? 0) >= messagesMax))
+    const answered = await findElsewhere(
+      correspondents.filter((one) => (counts.get(one) ?? 0) >= messagesMax),
+      sql,
+    )
     return answered === null ? null : answersReason(answered)
   }
 
-  /** Throws 403 for the first of these correspondents that is elsewhere. They got more answers than the loop rule allows. */
-  async function refuseAnswers(correspondents: string[]): Promise<void> {
-    const correspondent = await findElsewhere(correspondents)
+  /** Throws 403 for the first of these correspondents that is elsewhere. They got more answers than the loop rule allows. `sql` as in `inspect`. */
+  async function refuseAnswers(correspondents: string[], sql: Sql): Promise<void> {
+    const correspondent = await findElsewhere(correspondents, sql)
     if (correspondent !== null) throw heldForApproval([answersReason(correspondent)])
   }
 

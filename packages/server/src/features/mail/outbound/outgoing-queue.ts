@@ -151,7 +151,8 @@ export function createOutgoingQueue(parts: Parts) {
     if (charges.length > 0) await checkCounts(tx, charges)
     if (answers.length > 0) {
       const counts = await limitStore.add(tx, answers)
-      await holds.refuseAnswers(answers.filter((_, index) => (counts[index] ?? 0) > loopRule.messagesMax).map(({ name }) => name))
+      const above = answers.filter((_, index) => (counts[index] ?? 0) > loopRule.messagesMax).map(({ name }) => name)
+      await holds.refuseAnswers(above, tx)
     }
     tx.afterCommit(() => {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
