@@ -1,6 +1,6 @@
 // Tests the lengths, the ranges ahead and the runs of empty partitions.
 import { describe, expect, it } from 'vitest'
-import { cutsFor, dividedRanges, emptyRuns, lengthOf, missingRanges } from './partition-plan.ts'
+import { cutsFor, dividedRanges, emptyRuns, lengthAfter, lengthOf, missingRanges, rangesBehind } from './partition-plan.ts'
 
 const dayMs = 86_400_000
 const at = Date.UTC(2026, 10, 26)
@@ -16,6 +16,27 @@ describe('the length of a partition', () => {
     ['a flood in the first hour', 1_000_000, 1 / 24, 10],
   ])('%s: %i rows in %f days', (_, rows, days, expected) => {
     expect(lengthOf(rows, days * dayMs) / dayMs).toBe(expected)
+  })
+})
+
+describe('the length of the next partitions', () => {
+  const first = Number.NEGATIVE_INFINITY
+  const daysAfter = (oldestDays: number, ...given: [fromDays: number, toDays: number, rows: number][]) => {
+    const partitions = given.map(([from, to, rows]) => ({ fromMs: at + from * dayMs, toMs: at + to * dayMs, rows }))
+    return lengthAfter(partitions, at + oldestDays * dayMs, at) / dayMs
+  }
+
+  it('is that of the last ones when a partition has just begun', () => {
+    expect(daysAfter(-30, [first, -1, 290_000_000], [-1, 0, 10_000_000], [0, 1, -1], [1, 2, -1])).toBe(1)
+    expect(daysAfter(-30, [first, 0, 10_000_000], [0, 30, 400])).toBe(30)
+  })
+  it('follows a rate that grows', () => {
+    expect(daysAfter(-40, [first, -10, 1_000_000], [-10, 20, 10_000_000])).toBe(10)
+  })
+  it('follows the first partition alone, also when its time is over', () => {
+    expect(daysAfter(-10, [first, 30, 10_000_000])).toBe(10)
+    expect(daysAfter(-20, [first, -10, 10_000_000])).toBe(10)
+    expect(daysAfter(0, [first, 30, -1])).toBe(366)
   })
 })
 
@@ -35,6 +56,26 @@ describe('partitions ahead', () => {
   })
   it('reach the present after a long time without a server', () => {
     expect(planned(-400, 366)).toEqual([[-400, -34], [-34, 332]]) // biome-ignore format: one row
+    expect(planned(-400, 10)).toEqual([[-400, 0], [0, 10], [10, 20], [20, 30]]) // biome-ignore format: one row
+    expect(planned(-400.5, 1).length).toBe(9)
+  })
+})
+
+describe('the ranges of another table', () => {
+  it('follow its own last one without a gap', () => {
+    const behind = (endMs: number) =>
+      rangesBehind(
+        [
+          { fromMs: Number.NEGATIVE_INFINITY, toMs: 10 },
+          { fromMs: 10, toMs: 30 },
+          { fromMs: 30, toMs: 40 },
+        ],
+        endMs,
+      ).map(({ fromMs, toMs }) => [fromMs, toMs])
+    expect(behind(40)).toEqual([])
+    expect(behind(30)).toEqual([[30, 40]])
+    expect(behind(20)).toEqual([[20, 30], [30, 40]]) // biome-ignore format: one row
+    expect(behind(5)).toEqual([[5, 10], [10, 30], [30, 40]]) // biome-ignore format: one row
   })
 })
 

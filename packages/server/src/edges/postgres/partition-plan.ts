@@ -19,12 +19,40 @@ export function lengthOf(rows: number, elapsedMs: number): number {
   return Math.min(Math.max(days * dayMs, shortestMs), longestMs)
 }
 
-/** The ranges to create behind `endMs`, so that ids have a partition for a time ahead. */
-export function missingRanges(endMs: number, lengthMs: number, nowMs: number): Range[] {
-  const aheadMs = Math.min(Math.max(3 * lengthMs, leastAheadMs), mostAheadMs)
-  const count = Math.max(0, Math.ceil((nowMs + aheadMs - endMs) / lengthMs))
-  return Array.from({ length: count }, (_, index) => ({ fromMs: endMs + index * lengthMs, toMs: endMs + (index + 1) * lengthMs }))
+/**
+ * Length of the partitions after these, by the faster of the rates of the one that is being filled and the one before it. The one that is being
+ * filled alone says nothing in its first hours. `oldestMs` is the time of the oldest row.
+ */
+export function lengthAfter(partitions: (Range & { rows: number })[], oldestMs: number, nowMs: number): number {
+  const index = partitions.findIndex(({ toMs }) => toMs > nowMs)
+  const place = index === -1 ? partitions.length - 1 : index
+  const lengths = partitions.slice(Math.max(0, place - 1), place + 1).map(({ rows, fromMs, toMs }) => {
+    const startMs = Math.max(fromMs, oldestMs)
+    // A partition that was never analysed has -1 rows.
+    return lengthOf(Math.max(rows, 0), Math.min(nowMs, toMs) - startMs)
+  })
+  return Math.min(...lengths)
 }
+
+/**
+ * The ranges to create behind `endMs`, so that ids have a partition for a time ahead. The time without a server is one range, because hundreds of
+ * partitions would need more locks than PostgreSQL has for a transaction.
+ */
+export function missingRanges(endMs: number, lengthMs: number, nowMs: number): Range[] {
+  const startMs = endMs + Math.max(0, Math.floor((nowMs - endMs) / lengthMs)) * lengthMs
+  const past = startMs > endMs ? [{ fromMs: endMs, toMs: startMs }] : []
+  const aheadMs = Math.min(Math.max(3 * lengthMs, leastAheadMs), mostAheadMs)
+  const count = Math.max(0, Math.ceil((nowMs + aheadMs - startMs) / lengthMs))
+  const ahead = Array.from({ length: count }, (_, index) => ({
+    fromMs: startMs + index * lengthMs,
+    toMs: startMs + (index + 1) * lengthMs,
+  }))
+  return [...past, ...ahead]
+}
+
+/** The parts of ranges behind `endMs`. The first one begins there, also when the ranges before it have become one. */
+export const rangesBehind = (ranges: Range[], endMs: number): Range[] =>
+  ranges.filter(({ toMs }) => toMs > endMs).map(({ fromMs, toMs }) => ({ fromMs: Math.max(fromMs, endMs), toMs }))
 
 /** A range cut at times inside of it. */
 export function dividedRanges({ fromMs, toMs }: Range, cutsMs: number[]): Range[] {

@@ -5,7 +5,7 @@ import { firstId, type IdKind, timeOfId } from '@callsign/contract/ids'
 import pg from 'pg'
 import type { Log } from '../../core/log.ts'
 import type { Database, Sql, Tx } from '../../core/sql.ts'
-import { dividedRanges, emptyRuns, lengthOf, missingRanges, type Range } from './partition-plan.ts'
+import { dividedRanges, emptyRuns, lengthAfter, missingRanges, type Range, rangesBehind } from './partition-plan.ts'
 
 /** Tables that are partitioned by an id of a kind in the column `key`. A table comes before those it references. */
 const tables = [
@@ -89,7 +89,7 @@ export function createPartitions(db: Database, log: Log): Partitions {
       for (const table of tables.toReversed()) {
         const missingIn = async (sql: Sql) => {
           const last = (await listPartitions(sql, table)).at(-1) as Partition
-          return { last, ranges: wanted.filter(({ fromMs }) => fromMs >= last.toMs) }
+          return { last, ranges: rangesBehind(wanted, last.toMs) }
         }
         if ((await missingIn(db)).ranges.length === 0) continue
         await change(table.name, async (tx) => {
@@ -172,7 +172,7 @@ function toRange(bound: string): Range {
 /** Finds the newest row of a partition, because retention deletes the oldest first. */
 const newestOf = (table: Table, name: string): string => `SELECT 1 FROM ${quoted(name)} ORDER BY ${table.key} DESC LIMIT 1`
 
-/** The ranges of the leading table's partitions, and further ones ahead by the rate of the one that is being filled. */
+/** The ranges of the leading table's partitions, and further ones ahead. */
 async function planRanges(db: Database, at: Date): Promise<Range[]> {
   const [partitions, { rows }] = await Promise.all([
     listPartitions(db, leading),
@@ -180,9 +180,7 @@ async function planRanges(db: Database, at: Date): Promise<Range[]> {
   ])
   const last = partitions.at(-1)
   if (last === undefined) throw new Error(`The table ${leading.name} has no partition.`)
-  const filled = partitions.find(({ toMs }) => toMs > at.getTime()) ?? last
-  const startMs = Math.max(filled.fromMs, rows[0] ? timeOfId(rows[0].id) : at.getTime())
-  const lengthMs = lengthOf(Math.max(filled.rows, 0), Math.min(at.getTime(), filled.toMs) - startMs)
+  const lengthMs = lengthAfter(partitions, rows[0] ? timeOfId(rows[0].id) : at.getTime(), at.getTime())
   return [...partitions, ...missingRanges(last.toMs, lengthMs, at.getTime())]
 }
 
