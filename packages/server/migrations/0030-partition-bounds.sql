@@ -2,15 +2,24 @@
 -- a table while others go on to read and write it. So older processes serve while a newer one migrates.
 
 -- Adds a check that every id is from before the beginning of the month after next. Its rows then become the first partition without a scan.
+-- The newest id counts as the present, should it be from a clock that was ahead.
 -- OR REPLACE, because a restore into a database whose tables were dropped finds the functions.
 CREATE OR REPLACE FUNCTION bound_first_partition(name text, prefix text, key text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
+  base32 text := '0123456789abcdefghjkmnpqrstvwxyz';
   at bigint := extract(epoch FROM date_trunc('month', now() AT TIME ZONE 'UTC') + interval '2 months') * 1000;
+  newest text;
+  newest_at bigint := 0;
   digits text := '';
 BEGIN
+  EXECUTE format('SELECT max(%I) FROM %I', key, name) INTO newest;
   -- The time of an id is its first ten digits in base32.
+  FOR place IN 1..10 LOOP
+    newest_at := newest_at * 32 + greatest(strpos(base32, substr(newest, length(prefix) + 1 + place, 1)) - 1, 0);
+  END LOOP;
+  at := greatest(at, extract(epoch FROM date_trunc('month', to_timestamp(newest_at / 1000) AT TIME ZONE 'UTC') + interval '2 months') * 1000);
   FOR place IN REVERSE 9..0 LOOP
-    digits := digits || substr('0123456789abcdefghjkmnpqrstvwxyz', (at >> (5 * place))::bit(5)::integer + 1, 1);
+    digits := digits || substr(base32, (at >> (5 * place))::bit(5)::integer + 1, 1);
   END LOOP;
   EXECUTE format('ALTER TABLE %I ADD CONSTRAINT first_partition CHECK (%I < %L) NOT VALID', name, key, prefix || '_' || digits || repeat('0', 16));
 END
