@@ -103,6 +103,18 @@ async function partitionsOf(db: PostgresDatabase, table: string): Promise<Found[
 const timeOf = (ms: number): string => firstId('message', ms).slice(4, 14)
 const rowsOf = async (db: PostgresDatabase, table: string) => (await partitionsOf(db, table)).map(({ rows }) => rows)
 
+test.each([
+  ['da', false],
+  ['cs', false],
+  ['en', true],
+])('a database that sorts by the rules of the language %s has tables: %s', async (language, isSuitable) => {
+  const db = await open(() => createEmptyDatabase(`LOCALE_PROVIDER icu ICU_LOCALE '${language}'`))
+  const migrated = migrate(db, { folder: migrationsFolder, log, through: 1 })
+  await (isSuitable ? migrated : expect(migrated).rejects.toThrow("LOCALE 'C.UTF-8'"))
+  const { rows } = await db.query({ text: `SELECT to_regclass('schema_migrations') IS NOT NULL AS has_tables` })
+  expect(rows).toEqual([{ has_tables: isSuitable }])
+})
+
 describe('the migration of a database in use', () => {
   test('leaves every row and index where it is, while others read and write', async () => {
     const db = await open(createEmptyDatabase)

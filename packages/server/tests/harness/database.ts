@@ -64,20 +64,18 @@ export async function createDatabase(): Promise<{ url: string; drop: () => Promi
   return createDatabaseFrom(inject('database'))
 }
 
-/** The same without migrations. */
-export async function createEmptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+/** The same without migrations. `settings` are further ones of CREATE DATABASE. */
+export async function createEmptyDatabase(settings = ''): Promise<{ url: string; drop: () => Promise<void> }> {
   const { inject } = await import('vitest')
-  return createDatabaseFrom({ ...inject('database'), template: 'template0' })
+  return createDatabaseFrom({ ...inject('database'), template: 'template0' }, settings)
 }
 
-async function createDatabaseFrom({
-  serverUrl,
-  template,
-  strategy,
-  poolerPort,
-}: TestServer): Promise<{ url: string; drop: () => Promise<void> }> {
+async function createDatabaseFrom(
+  { serverUrl, template, strategy, poolerPort }: TestServer,
+  settings = '',
+): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `callsign_test_${randomBytes(8).toString('hex')}`
-  await run(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY ${strategy}`)
+  await run(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY ${strategy} ${settings}`)
   const url = poolerPort === null ? withDatabase(serverUrl, name) : `postgres://callsign@127.0.0.1:${poolerPort}/${name}`
   return { url, drop: () => run(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
 }

@@ -13,6 +13,13 @@ type Migration = { version: number; name: string; text: string; checksum: string
 export type Applied = { version: number; name: string; checksum: string }
 
 const oldestVersion = 150_000
+/**
+ * True when the database sorts ids by their characters, and so by time. Many languages sort some pairs of letters as one, and then ids would be
+ * outside of their partitions.
+ */
+const sortsIdsText = `SELECT array_agg(id ORDER BY id) = array_agg(id ORDER BY id COLLATE "C") AS sorts_ids
+  FROM regexp_split_to_table('0123456789abcdefghjkmnpqrstvwxyz', '') AS one, regexp_split_to_table('0123456789abcdefghjkmnpqrstvwxyz', '') AS two,
+    concat('msg_', one, two, '0') AS id`
 /** Errors when two processes create the same table at once: duplicate table, type or key. */
 const creationRaceCodes = new Set(['42P07', '42710', '23505'])
 const creationTries = 5
@@ -95,6 +102,10 @@ async function requireSuitableServer(database: Database): Promise<void> {
   if (product.startsWith('PostgreSQL') && Number(number) < oldestVersion)
     throw new Error(`Callsign needs PostgreSQL 15 or later. CALLSIGN_DATABASE_URL leads to "${product.split(' on ')[0]}".`)
   if (!/^utf-?8$/i.test(encoding)) throw new Error(`Callsign needs a database with the encoding UTF8. This one has ${encoding}.`)
+  if (!(await database.query<{ sorts_ids: boolean }>({ text: sortsIdsText })).rows[0]!.sorts_ids)
+    throw new Error(
+      `Callsign needs a database that sorts text by its characters, and this one sorts by the rules of a language. Restore a backup into one that was made with TEMPLATE template0 LOCALE 'C.UTF-8'.`,
+    )
 }
 
 async function createRecord(database: Database): Promise<void> {
