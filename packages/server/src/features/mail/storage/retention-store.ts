@@ -70,8 +70,8 @@ export async function listOld(sql: Sql, mailboxId: string, before: Date, limit: 
 export async function findDeletable(tx: Tx, mailboxId: string, ids: string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'find-deletable-messages',
-    text: `WITH ${held} SELECT m.id FROM messages m WHERE m.id = ANY($2) AND NOT ${isHeld}`,
-    values: [[mailboxId], ids],
+    text: `WITH ${held} SELECT m.id FROM messages m WHERE ${oneOf('m.id', '$2')} AND NOT ${isHeld}`,
+    values: [[mailboxId], inOrder(ids)],
   })
   return rows.map((row) => row.id)
 }
