@@ -276,6 +276,9 @@ describe('retention', () => {
     const blobsLeft = async () =>
       (await readdir(join(harness.dataDir, 'blobs'), { recursive: true })).filter((name) => name.includes('raw_')).length
     const blobsBefore = await blobsLeft()
+    // Retention leaves events without a position, and a process gives it to them soon.
+    const unplaced = { text: 'SELECT 1 FROM events WHERE organization_id = $1 AND position IS NULL', values: [organizationId] }
+    await waitFor('the positions of all events', async () => (await harness.db.query(unplaced)).rowCount === 0)
     // No message is a day old in a test, so the day is zero.
     await harness.db.query({
       text: `UPDATE organizations SET retention = '{"messages_days": 0, "events_days": 0}' WHERE id = $1`,
