@@ -190,6 +190,7 @@ test('a message of an agent that needs approval waits as a draft, once', async (
     automatic: true,
   })
   const sent = await harness.expectApi(201, 'POST', `/mailboxes/carl/drafts/${first}/send`)
+  expect(await submit(mail, { user: 'carl', pass })).toBe(first)
   expect((await harness.getMessage('carl', sent.id)).headers).toMatchObject({ 'Auto-Submitted': 'auto-generated' })
 })
 
@@ -209,6 +210,19 @@ test('a held answer keeps its thread', async () => {
     text: 'Yes',
     subject: 'Re: Question',
   })
+})
+
+test('a held answer that is submitted again is the same draft, also after its thread went on', async () => {
+  await harness.expectApi(201, 'POST', '/identities', { body: { agent_handle: 'emil', draft_approval: 'required' } })
+  const pass = await createKey({ agent_handle: 'emil', scopes: ['mail:send', 'drafts:write'] })
+  const asked = { from: 'bob@example.com', to: 'emil@agents.localhost', subject: 'Question', text: '?', messageId: '<e@example.com>' }
+  await harness.deliver(asked)
+  await harness.waitForMail('emil', 'Question')
+  const answer = { from: 'emil@agents.localhost', to: 'bob@example.com', messageId: '<a@laptop.example>', inReplyTo: asked.messageId }
+  const draft = await submit(answer, { user: 'emil', pass })
+  await harness.deliver({ ...asked, subject: 'And', messageId: '<f@example.com>', inReplyTo: asked.messageId })
+  await harness.waitForMail('emil', 'And')
+  expect(await submit(answer, { user: 'emil', pass })).toBe(draft)
 })
 
 describe('the dialog', () => {

@@ -90,10 +90,13 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
         const { mailboxId, organizationId } = await identities.requireMailbox(caller, username)
         return (await messages.requireThread(mailboxId, organizationId, threadId)).latest
       }
+      let answeredId: string | null = null
       return {
         async findThread(references) {
           const { mailboxId } = await identities.requireMailbox(caller, username)
-          return messages.findReferencedThread(mailboxId, references)
+          const found = await messages.findReferencedThread(mailboxId, references)
+          answeredId = found?.messageId ?? null
+          return found?.threadId ?? null
         },
 
         async send(body, key) {
@@ -105,14 +108,20 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
           const idempotencyKey = key === null ? undefined : `${key}-draft`
           const { thread_id: threadId, ...fields } = body
           const params = { email_address: username }
-          const answered = threadId === undefined ? null : await latestOf(threadId)
-          if (answered !== null) Object.assign(fields, { in_reply_to: answered.id })
+          // Another latest message at the second time would be another body, and the key would be refused.
+          const inReplyTo = threadId === undefined ? null : (answeredId ?? (await latestOf(threadId))?.id ?? null)
+          if (inReplyTo !== null) Object.assign(fields, { in_reply_to: inReplyTo })
           const { id, version, status } = await call(createDraft, { params, body: fields as never, idempotencyKey })
           if (status === 'draft')
-            await call(requestApproval, { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey })
+            await call(requestApproval, { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey }).catch(unlessGone)
           return id
         },
       }
     },
   }
+}
+
+/** A message that is submitted again may have been approved and sent, or deleted, since its approval was requested. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
 }

@@ -51,7 +51,7 @@ export interface Threads {
   /** `POST …/messages/{message_id}/restore`. */
   restoreMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
   /** The thread of a mailbox that one of these Message-IDs belongs to, the first ones first, or null. */
-  findReferencedThread(mailboxId: string, references: string[]): Promise<string | null>
+  findReferencedThread(mailboxId: string, references: string[]): Promise<{ threadId: string; messageId: string | null } | null>
   /** Moves messages of the scope to the trash or back, in the caller's transaction, and returns their changes. Leaves out messages in quarantine. */
   setMessagesTrashed(tx: Tx, scope: store.ChangeScope, ids: string[], isTrashed: boolean): Promise<LabelChange[]>
 }
@@ -176,7 +176,7 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
       const known = (await referenceStore.findReferences(db, [{ mailboxId, references }])).get(mailboxId)
       for (const reference of references) {
         const found = known?.get(reference)
-        if (found) return found.threadId
+        if (found) return { threadId: found.threadId, messageId: found.isQuarantined ? null : found.messageId }
       }
       return null
     },
