@@ -4,7 +4,8 @@ import type { Database, Sql } from '../../../core/sql.ts'
 import type { EventBrief, EventRow, PlacedRow } from './model.ts'
 
 const columns = 'e.id, e.organization_id, e.identity_id, i.agent_handle, e.type, e.subject_id, e.data, e.created_at'
-const from = 'events e LEFT JOIN identities i ON i.id = e.identity_id'
+const withNames = 'LEFT JOIN identities i ON i.id = e.identity_id'
+const from = `events e ${withNames}`
 
 const placedMax = 1000
 /** Longer than any transaction that makes an event. */
@@ -95,7 +96,7 @@ async function listPlaced(sql: Sql, scope: EventScope, { after, before, order }:
             SELECT e.id, e.position FROM ${places} CROSS JOIN LATERAL (
               SELECT e.id, e.position FROM events e WHERE ${isOwn} AND ${range}) e
             ORDER BY e.position ${order} LIMIT $3)
-          SELECT ${columns}, e.position FROM found JOIN ${from.replace(' LEFT', ' ON e.id = found.id LEFT')} ORDER BY e.position ${order}`,
+          SELECT ${columns}, e.position FROM found JOIN events e ON e.id = found.id ${withNames} ORDER BY e.position ${order}`,
     values,
   })
   return rows

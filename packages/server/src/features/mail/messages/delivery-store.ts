@@ -40,7 +40,8 @@ export type Exchanged = { at: Date | null; address: string }
 export async function findExchange(sql: Sql, exchange: Exchange): Promise<Exchanged[]> {
   const { rows } = await sql.query<Exchanged>({
     name: 'find-exchange',
-    text: `SELECT CASE WHEN m.direction = 'inbound' THEN ${untagged('m.from_address')} ELSE ${untagged('r.address')} END AS address, CASE WHEN m.direction = 'inbound' THEN m.created_at WHEN r.status = 'queued' THEN NULL ELSE r.last_attempt_at END AS at
+    text: `SELECT CASE WHEN m.direction = 'inbound' THEN ${untagged('m.from_address')} ELSE ${untagged('r.address')} END AS address,
+        CASE WHEN m.direction = 'inbound' THEN m.created_at WHEN r.status = 'queued' THEN NULL ELSE r.last_attempt_at END AS at
       FROM messages m LEFT JOIN message_recipients r
         ON r.message_id = m.id AND m.direction = 'outbound' AND ${untagged('r.address')} = ANY($2)
       WHERE m.thread_id = $1 AND m.id < $3 AND m.id > $4

@@ -237,6 +237,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     async getMessage(caller, mailbox, id, ahead) {
       const found = await requireFound(caller, mailbox, ahead ?? writer.find(id))
       const written = writer.write(found) ?? writer.write(await requireFound(caller, mailbox, writer.findWhole(id)))
+      // A message with its row can always be written.
       return written as NonNullable<typeof written>
     },
 
