@@ -112,8 +112,8 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
           const inReplyTo = threadId === undefined ? null : (answeredId ?? (await latestOf(threadId))?.id ?? null)
           if (inReplyTo !== null) Object.assign(fields, { in_reply_to: inReplyTo })
           const { id, version, status } = await call(createDraft, { params, body: fields as never, idempotencyKey })
-          if (status === 'draft')
-            await call(requestApproval, { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey }).catch(unlessGone)
+          const approval = { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey }
+          if (status === 'draft') await call(requestApproval, approval).catch(unlessGone)
           return id
         },
       }
