@@ -3,7 +3,7 @@ import { firstId } from '@callsign/contract/ids'
 import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
-import { inOrder, oneOf } from '../src/core/sql.ts'
+import { anyOfIds, sortedIds } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { migrate } from '../src/edges/postgres/migrate.ts'
 import { createPartitions } from '../src/edges/postgres/partitions.ts'
@@ -234,10 +234,10 @@ test('reads and changes by id leave out the other partitions', async () => {
   const ids = [await addMessage(db, Date.now() - 150 * dayMs), await addMessage(db, Date.now())]
   const session = await openSession(db.url)
   await session.query('SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off')
-  await session.query(`PREPARE found (text[]) AS SELECT id FROM messages WHERE ${oneOf('id', '$1')}`)
-  await session.query(`PREPARE changed (text[]) AS UPDATE messages SET is_read = true WHERE ${oneOf('id', '$1')} RETURNING id`)
+  await session.query(`PREPARE found (text[]) AS SELECT id FROM messages WHERE ${anyOfIds('id', '$1')}`)
+  await session.query(`PREPARE changed (text[]) AS UPDATE messages SET is_read = true WHERE ${anyOfIds('id', '$1')} RETURNING id`)
   const run = async (name: string, given: string[]) => {
-    const list = `(ARRAY[${inOrder(given).map((id) => `'${id}'`)}]::text[])`
+    const list = `(ARRAY[${sortedIds(given).map((id) => `'${id}'`)}]::text[])`
     const { rows: plan } = await session.query(`EXPLAIN EXECUTE ${name} ${list}`)
     const removed = Number(/Subplans Removed: (\d)/.exec(plan.map((row) => row['QUERY PLAN']).join('\n'))?.[1] ?? 0)
     return { removed, found: (await session.query(`EXECUTE ${name} ${list}`)).rows.map(({ id }) => id).sort() }

@@ -1,6 +1,6 @@
 // Errors of the database, by their SQLSTATE.
 import { expect, test } from 'vitest'
-import { DatabaseUnavailable, inOrder, isForeignKeyViolation, isUniqueViolation, oneOf, TryAgain } from './sql.ts'
+import { anyOfIds, DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation, sortedIds, TryAgain } from './sql.ts'
 
 const failure = (more: object) => Object.assign(new Error('x'), more)
 
@@ -31,6 +31,8 @@ test('an unreachable database keeps its cause, and a lost commit is known', () =
 
 test('ids in order are bounds of their list, without texts that cannot be ids', () => {
   const [first, second] = ['msg_01mb78qn000000000000000000', 'msg_01mb78qn000000000000000001'] as const
-  expect(inOrder(new Set([second, 'ä', 'msg_1', first, 'MSG_01MB78QN000000000000000000']))).toEqual([first, second])
-  expect(oneOf('m.id', '$2')).toBe('m.id = ANY($2::text[]) AND m.id >= ($2::text[])[1] AND m.id <= ($2::text[])[cardinality($2::text[])]')
+  expect(sortedIds(new Set([second, 'ä', 'msg_1', first, 'MSG_01MB78QN000000000000000000']))).toEqual([first, second])
+  expect(anyOfIds('m.id', '$2')).toBe(
+    'm.id = ANY($2::text[]) AND m.id >= ($2::text[])[1] AND m.id <= ($2::text[])[cardinality($2::text[])]',
+  )
 })

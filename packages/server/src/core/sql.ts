@@ -8,16 +8,16 @@ export type Statement = { name?: string; text: string; values?: unknown[] }
 export type Rows<R> = { rows: R[]; rowCount: number }
 
 /**
- * The condition that a column is one of the ids of a parameter, whose value is `inOrder(ids)`. The bounds leave out partitions of the table, which
+ * The condition that a column is one of the ids of a parameter, whose value is `sortedIds(ids)`. The bounds leave out partitions of the table, which
  * `= ANY` alone does not.
  */
-export const oneOf = (column: string, parameter: string): string => {
+export const anyOfIds = (column: string, parameter: string): string => {
   const list = `(${parameter}::text[])`
   return `${column} = ANY${list} AND ${column} >= ${list}[1] AND ${column} <= ${list}[cardinality${list}]`
 }
 
-/** Ids as `oneOf` needs them. Texts that cannot be an id are left out, because a database may sort them otherwise. */
-export const inOrder = (ids: Iterable<string>): string[] => [...ids].filter((id) => /^[a-z]+_[0-9a-z]{26}$/.test(id)).sort()
+/** Ids as `anyOfIds` needs them. Texts that cannot be an id are left out, because a database may sort them otherwise. */
+export const sortedIds = (ids: Iterable<string>): string[] => [...ids].filter((id) => /^[a-z]+_[0-9a-z]{26}$/.test(id)).sort()
 
 /** Runs single statements. */
 export interface Sql {

@@ -72,7 +72,7 @@ export function emptyRuns<P extends Range & { isEmpty: boolean; sizeBytes: numbe
   const runs: P[][] = []
   let run: P[] = []
   for (const partition of partitions) {
-    // A day, because other processes may have another time.
+    // A day, because the clocks of processes differ.
     if (partition.isEmpty && partition.toMs < nowMs - dayMs) {
       if (run.length === 0) runs.push(run)
       run.push(partition)

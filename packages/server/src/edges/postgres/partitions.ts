@@ -29,6 +29,9 @@ const tries = 10
 const pauseMs = 200
 const lockNotAvailable = '55P03'
 
+/** A row arrived in a partition that was empty, from a process whose clock is behind. */
+class Refilled extends Error {}
+
 export type Partitions = {
   /** Creates the partitions that the messages of the next weeks need. */
   extend: (at: Date) => Promise<void>
@@ -41,7 +44,7 @@ export type Partitions = {
 }
 
 export function createPartitions(db: Database, log: Log): Partitions {
-  /** Runs DDL in a transaction that others do not queue behind for long. False when it waited for a lock in vain. */
+  /** Runs DDL in a transaction that others do not queue behind for long. False when it waited for a lock in vain, or a partition is not empty any more. */
   async function change(name: string, work: (tx: Tx) => Promise<void>): Promise<boolean> {
     for (let tried = 1; ; tried++) {
       try {
@@ -51,6 +54,7 @@ export function createPartitions(db: Database, log: Log): Partitions {
         })
         return true
       } catch (error) {
+        if (error instanceof Refilled) return false
         if ((error as { code?: string }).code !== lockNotAvailable) throw error
         if (tried === tries) {
           log.warn({ table: name }, 'partitions stay as they are for now, because other transactions hold locks')
@@ -75,7 +79,8 @@ export function createPartitions(db: Database, log: Log): Partitions {
     return change(table.name, async (tx) => {
       for (const { name } of run) {
         await tx.query({ text: `ALTER TABLE ${table.name} DETACH PARTITION ${quoted(name)}` })
-        if ((await tx.query({ text: newestOf(table, name) })).rowCount > 0) throw new Error(`The partition ${name} is not empty any more.`)
+        if ((await tx.query({ text: newestOf(table, name) })).rowCount > 0)
+          throw new Refilled(`The partition ${name} is not empty any more.`)
         await tx.query({ text: `DROP TABLE ${quoted(name)}` })
       }
       await createPartition(tx, table, template.name, { fromMs: first.fromMs, toMs: last.toMs })

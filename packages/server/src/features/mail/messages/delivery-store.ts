@@ -1,5 +1,5 @@
 // The SQL of recipients and their delivery.
-import { inOrder, oneOf, type Sql, type Tx } from '../../../core/sql.ts'
+import { anyOfIds, type Sql, sortedIds, type Tx } from '../../../core/sql.ts'
 import type { LogEntry, RecipientRow, RecipientStatus } from './model.ts'
 
 const recipientColumns =
@@ -12,8 +12,8 @@ const recipientColumns =
 export async function lockRecipients(tx: Tx, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
   const { rows } = await tx.query<RecipientRow>({
     name: 'lock-recipients',
-    text: `SELECT ${recipientColumns} FROM message_recipients WHERE ${oneOf('message_id', '$1')} ORDER BY message_id, position FOR UPDATE`,
-    values: [inOrder(messageIds)],
+    text: `SELECT ${recipientColumns} FROM message_recipients WHERE ${anyOfIds('message_id', '$1')} ORDER BY message_id, position FOR UPDATE`,
+    values: [sortedIds(messageIds)],
   })
   return byMessage(rows)
 }
@@ -56,8 +56,8 @@ export async function findExchange(sql: Sql, exchange: Exchange): Promise<Exchan
 export async function findRecipients(sql: Sql, messageIds: string[]): Promise<Map<string, RecipientRow[]>> {
   const { rows } = await sql.query<RecipientRow>({
     name: 'find-recipients',
-    text: `SELECT ${recipientColumns} FROM message_recipients WHERE ${oneOf('message_id', '$1')} ORDER BY message_id, position`,
-    values: [inOrder(messageIds)],
+    text: `SELECT ${recipientColumns} FROM message_recipients WHERE ${anyOfIds('message_id', '$1')} ORDER BY message_id, position`,
+    values: [sortedIds(messageIds)],
   })
   return byMessage(rows)
 }
@@ -91,8 +91,8 @@ export async function updateDeliveries(sql: Sql, given: DeliveryChange[], at: Da
       recipient AS (UPDATE message_recipients r SET status = c.status, attempts = c.attempts, last_answer = c.last_answer,
         diagnostic_code = c.diagnostic_code, last_attempt_at = c.last_attempt_at, next_attempt_at = c.next_attempt_at,
         log = CASE WHEN c.entry IS NULL THEN r.log WHEN jsonb_array_length(r.log) >= ${logMax} THEN (r.log - 0) || c.entry ELSE r.log || c.entry END
-        FROM change c WHERE r.message_id = c.message_id AND r.position = c.position AND ${oneOf('r.message_id', '$10')})
-      UPDATE messages m SET status = ($11::text[])[array_position($10::text[], m.id)], updated_at = $12 WHERE ${oneOf('m.id', '$10')}`,
+        FROM change c WHERE r.message_id = c.message_id AND r.position = c.position AND ${anyOfIds('r.message_id', '$10')})
+      UPDATE messages m SET status = ($11::text[])[array_position($10::text[], m.id)], updated_at = $12 WHERE ${anyOfIds('m.id', '$10')}`,
     values: [
       changes.map((change) => change.messageId),
       changes.map((change) => change.position),

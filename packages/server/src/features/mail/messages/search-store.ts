@@ -1,6 +1,6 @@
 // Full-text search in one mailbox: newest first, in a time independent of the mailbox's size.
 import { before, type PageRequest } from '../../../core/page.ts'
-import { inOrder, oneOf, type Sql } from '../../../core/sql.ts'
+import { anyOfIds, type Sql, sortedIds } from '../../../core/sql.ts'
 import { markConditions } from './filter-conditions-store.ts'
 import { isMainMailbox } from './index-choice-store.ts'
 import type { MessageRow } from './model.ts'
@@ -133,8 +133,8 @@ async function mark(sql: Sql, query: string, ids: string[]): Promise<SearchRow[]
       SELECT ${columns},
         ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
         ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
-      FROM messages m, q WHERE ${oneOf('m.id', '$1')} ORDER BY m.id DESC`,
-    values: [inOrder(ids), query],
+      FROM messages m, q WHERE ${anyOfIds('m.id', '$1')} ORDER BY m.id DESC`,
+    values: [sortedIds(ids), query],
   })
   return toRows(rows)
 }

@@ -1,7 +1,7 @@
 // The SQL that reads and changes stored messages and threads.
 import type { View } from '@callsign/contract/message-views'
 import type { MetadataChange } from '@callsign/contract/metadata'
-import { inOrder, oneOf, type Sql, type Tx } from '../../../core/sql.ts'
+import { anyOfIds, type Sql, sortedIds, type Tx } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import type { MessageHead } from './wait.ts'
 
@@ -28,8 +28,8 @@ const bodyColumns = /\bm\.(text|html|extracted_text|extracted_characters|headers
 export async function findListed(sql: Sql, ids: string[], view: View): Promise<(MessageRow & ListedMessage)[]> {
   const { rows } = await sql.query<StoredMessage<MessageRow & ListedMessage>>({
     name: `find-listed-${view}`,
-    text: `SELECT ${version}, ${view === 'full' ? columns : columns.replace(bodyColumns, '')} FROM messages m WHERE ${oneOf('m.id', '$1')}`,
-    values: [inOrder(ids)],
+    text: `SELECT ${version}, ${view === 'full' ? columns : columns.replace(bodyColumns, '')} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
+    values: [sortedIds(ids)],
   })
   return view === 'full' ? toRows(rows) : (rows as unknown as (MessageRow & ListedMessage)[])
 }
@@ -55,8 +55,8 @@ const locatedTables = 'messages m JOIN mailboxes b ON b.id = m.mailbox_id JOIN i
 export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string, LocatedMessage>> {
   const { rows } = await sql.query<StoredMessage<LocatedMessage>>({
     name: 'find-messages',
-    text: `SELECT ${columns}, i.agent_handle, b.address FROM ${locatedTables} WHERE ${oneOf('m.id', '$1')}`,
-    values: [inOrder(ids)],
+    text: `SELECT ${columns}, i.agent_handle, b.address FROM ${locatedTables} WHERE ${anyOfIds('m.id', '$1')}`,
+    values: [sortedIds(ids)],
   })
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
@@ -73,8 +73,8 @@ const wholeVersion = `m.xmin || ' ' || date_part('epoch', m.updated_at) || CASE 
 export async function findPlaces(sql: Sql, ids: string[]): Promise<Map<string, MessagePlace>> {
   const { rows } = await sql.query<MessagePlace>({
     name: 'find-places',
-    text: `SELECT m.id, m.organization_id, m.mailbox_id, m.status, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${oneOf('m.id', '$1')}`,
-    values: [inOrder(ids)],
+    text: `SELECT m.id, m.organization_id, m.mailbox_id, m.status, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${anyOfIds('m.id', '$1')}`,
+    values: [sortedIds(ids)],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -83,8 +83,8 @@ export async function findPlaces(sql: Sql, ids: string[]): Promise<Map<string, M
 export async function findPlaced(sql: Sql, ids: string[]): Promise<Map<string, LocatedMessage & MessagePlace>> {
   const { rows } = await sql.query<StoredMessage<LocatedMessage & MessagePlace>>({
     name: 'find-placed',
-    text: `SELECT ${columns}, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${oneOf('m.id', '$1')}`,
-    values: [inOrder(ids)],
+    text: `SELECT ${columns}, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${anyOfIds('m.id', '$1')}`,
+    values: [sortedIds(ids)],
   })
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
@@ -98,8 +98,8 @@ export async function findBodySizes(
   const { rows } = await sql.query<{ id: string; size: number; is_quarantined: boolean }>({
     name: 'find-body-sizes',
     text: `SELECT id, octet_length(text) + octet_length(html) AS size, is_quarantined FROM messages
-      WHERE ${oneOf('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3))`,
-    values: [inOrder(ids), scope.organizationId, scope.mailboxIds],
+      WHERE ${anyOfIds('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3))`,
+    values: [sortedIds(ids), scope.organizationId, scope.mailboxIds],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -109,8 +109,8 @@ export async function findHeads(sql: Sql, ids: string[]): Promise<Map<string, Me
   const { rows } = await sql.query<MessageHead>({
     name: 'find-heads',
     text: `SELECT id, mailbox_id, thread_id, from_address, from_name, to_addresses, cc_addresses, subject, codes, created_at, released_at
-      FROM messages WHERE ${oneOf('id', '$1')} AND status <> 'quarantined'`,
-    values: [inOrder(ids)],
+      FROM messages WHERE ${anyOfIds('id', '$1')} AND status <> 'quarantined'`,
+    values: [sortedIds(ids)],
   })
   return new Map(rows.map((row) => [row.id, row]))
 }
@@ -120,8 +120,8 @@ export async function findCutMessages(sql: Sql, ids: string[], charactersMax: nu
   const cut = columns.replace(/\bm\.(text|html|extracted_text)\b/g, 'left(m.$1, $2) AS $1')
   const { rows } = await sql.query<StoredMessage>({
     name: 'find-cut-messages',
-    text: `SELECT ${cut} FROM messages m WHERE ${oneOf('m.id', '$1')}`,
-    values: [inOrder(ids), charactersMax],
+    text: `SELECT ${cut} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
+    values: [sortedIds(ids), charactersMax],
   })
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
@@ -153,13 +153,13 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
     await tx.query({
       name: 'lock-threads-of-messages',
       // Threads before messages, in the order of their ids, like every other change of both.
-      text: `SELECT 1 FROM threads WHERE id IN (SELECT thread_id FROM messages WHERE ${oneOf('id', '$1')} AND organization_id = $2) ORDER BY id FOR UPDATE`,
-      values: [inOrder(ids), scope.organizationId],
+      text: `SELECT 1 FROM threads WHERE id IN (SELECT thread_id FROM messages WHERE ${anyOfIds('id', '$1')} AND organization_id = $2) ORDER BY id FOR UPDATE`,
+      values: [sortedIds(ids), scope.organizationId],
     })
   const { rows } = await tx.query<ChangedMessage>({
     name: 'update-flags',
     text: `WITH old AS MATERIALIZED (SELECT id, thread_id, mailbox_id, is_read, is_starred, labels, is_hidden FROM messages
-        WHERE ${oneOf('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY id FOR UPDATE),
+        WHERE ${anyOfIds('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY id FOR UPDATE),
       unread AS (SELECT thread_id, count(*) AS count FROM old WHERE NOT is_hidden AND is_read <> $4::boolean GROUP BY thread_id),
       counted AS (UPDATE threads t SET unread_count = t.unread_count + CASE WHEN $4 THEN -unread.count ELSE unread.count END
         FROM unread WHERE t.id = unread.thread_id)
@@ -167,11 +167,11 @@ export async function updateFlags(tx: Tx, scope: ChangeScope, ids: string[], cha
         labels = ARRAY(SELECT DISTINCT label FROM unnest(coalesce($6::text[], m.labels) || $7::text[]) label WHERE label <> ALL($8::text[]) ORDER BY label),
         tags = CASE WHEN $10::text[] IS NULL THEN m.tags WHEN $10 = '{}' THEN NULL ELSE $10 END,
         metadata = CASE WHEN $11::jsonb IS NULL THEN m.metadata ELSE nullif(jsonb_strip_nulls(coalesce(m.metadata, '{}') || $11), '{}') END,
-        updated_at = $9 FROM old JOIN mailboxes b ON b.id = old.mailbox_id WHERE m.id = old.id AND ${oneOf('m.id', '$1')}
+        updated_at = $9 FROM old JOIN mailboxes b ON b.id = old.mailbox_id WHERE m.id = old.id AND ${anyOfIds('m.id', '$1')}
         RETURNING m.id, m.thread_id, m.mailbox_id, m.direction, m.is_read, m.is_starred, m.labels, m.tags, m.metadata, b.identity_id,
           old.is_read AS was_read, old.is_starred AS was_starred, old.labels AS old_labels`,
     values: [
-      inOrder(ids),
+      sortedIds(ids),
       scope.organizationId,
       scope.mailboxIds,
       change.isRead,

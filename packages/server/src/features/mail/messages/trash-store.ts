@@ -1,7 +1,7 @@
 // The SQL that moves messages to the trash and back, and deletes them, together with the counters of their threads.
 
 import type { MessageStatus } from '@callsign/contract/message-delivery'
-import { inOrder, oneOf, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
+import { anyOfIds, type Sql, sortedIds, TryAgain, type Tx } from '../../../core/sql.ts'
 import type { StoredFolder } from './model.ts'
 import { type ChangeScope, type ListedMessage, listedColumns } from './store.ts'
 import { currentThread } from './thread-store.ts'
@@ -136,8 +136,8 @@ export async function findThreadsOf(tx: Tx, scope: ChangeScope, messageIds: stri
   const { rows } = await tx.query<{ thread_id: string }>({
     name: 'find-threads-of',
     text: `SELECT DISTINCT thread_id FROM messages
-      WHERE ${oneOf('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY thread_id`,
-    values: [inOrder(messageIds), scope.organizationId, scope.mailboxIds],
+      WHERE ${anyOfIds('id', '$1')} AND organization_id = $2 AND ($3::text[] IS NULL OR mailbox_id = ANY($3)) ORDER BY thread_id`,
+    values: [sortedIds(messageIds), scope.organizationId, scope.mailboxIds],
   })
   return rows.map((row) => row.thread_id)
 }

@@ -1,6 +1,6 @@
 // The SQL of retention: the mailboxes and organizations that have one, the old messages of a mailbox, and the deletion of their files.
 import { firstId } from '@callsign/contract/ids'
-import { inOrder, oneOf, type Sql, type Tx } from '../../../core/sql.ts'
+import { anyOfIds, type Sql, sortedIds, type Tx } from '../../../core/sql.ts'
 
 /** A mailbox with the days in force. Null keeps the data. */
 export type RetainedMailbox = {
@@ -70,8 +70,8 @@ export async function listOld(sql: Sql, mailboxId: string, before: Date, limit: 
 export async function findDeletable(tx: Tx, mailboxId: string, ids: string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'find-deletable-messages',
-    text: `WITH ${held} SELECT m.id FROM messages m WHERE ${oneOf('m.id', '$2')} AND NOT ${isHeld}`,
-    values: [[mailboxId], inOrder(ids)],
+    text: `WITH ${held} SELECT m.id FROM messages m WHERE ${anyOfIds('m.id', '$2')} AND NOT ${isHeld}`,
+    values: [[mailboxId], sortedIds(ids)],
   })
   return rows.map((row) => row.id)
 }
@@ -136,10 +136,10 @@ export async function deleteFiles(tx: Tx, ids: string[], at: Date): Promise<Rele
   })
   const { rows } = await tx.query<{ raw_id: string | null; released: number }>({
     name: 'release-files',
-    text: `WITH old AS (SELECT id, raw_id FROM messages WHERE ${oneOf('id', '$1')})
+    text: `WITH old AS (SELECT id, raw_id FROM messages WHERE ${anyOfIds('id', '$1')})
       UPDATE messages m SET raw_id = NULL, kept_bytes = ${bytesKept}
-      FROM old WHERE m.id = old.id AND ${oneOf('m.id', '$1')} RETURNING old.raw_id, m.size_bytes - m.kept_bytes AS released`,
-    values: [inOrder(ids)],
+      FROM old WHERE m.id = old.id AND ${anyOfIds('m.id', '$1')} RETURNING old.raw_id, m.size_bytes - m.kept_bytes AS released`,
+    values: [sortedIds(ids)],
   })
   return {
     bytes: rows.reduce((sum, row) => sum + row.released, 0),
