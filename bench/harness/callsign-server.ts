@@ -17,9 +17,6 @@ const environment = {
   CALLSIGN_LOG_LEVEL: 'info',
 }
 
-/** The options of Node in bin/run and in the image. */
-const shipped = ['--max-semi-space-size=16', '--disable-warning=ExperimentalWarning']
-
 export type CallsignServer = {
   url: string
   /** Null when it does not listen for SMTP. */
@@ -45,7 +42,7 @@ export async function startCallsign(
 ): Promise<CallsignServer> {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CALLSIGN_')))
   const beganMs = performance.now()
-  const child = spawn(process.execPath, [...shipped, ...(options.nodeArguments ?? []), main, 'serve'], {
+  const child = spawn(process.execPath, [...(options.nodeArguments ?? []), '--disable-warning=ExperimentalWarning', main, 'serve'], {
     env: { ...clean, ...environment, ...options.settings, CALLSIGN_DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
