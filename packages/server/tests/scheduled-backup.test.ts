@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Config, readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
+import { sizeOfTables } from '../src/edges/postgres/diagnostics.ts'
 import { tablesToRewrite } from '../src/edges/postgres/rewritten-tables.ts'
 import { open, seal } from '../src/host/backup-cipher.ts'
 import { backupName, createTarget } from '../src/host/backup-targets.ts'
@@ -15,7 +16,7 @@ import { checkBackups } from '../src/host/doctor-backups.ts'
 import { restoreBackup } from '../src/host/restore.ts'
 import { createScheduledBackup } from '../src/host/scheduled-backup.ts'
 import { checkUpgrade, describePlan } from '../src/host/upgrade-check.ts'
-import { createEmptyDatabase } from './harness/database.ts'
+import { createEmptyDatabase, migrationsFolder } from './harness/database.ts'
 import { type S3Store, startS3Store } from './harness/s3-store.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
@@ -217,7 +218,10 @@ describe('upgrade --check', () => {
     })
     const [last] = rows
     const pending = await checkUpgrade(config, createLog('silent'), [])
-    expect(pending.migrations).toEqual([{ name: last?.name, is_online: true, tables: [], bytes: 0 }])
+    const tables = tablesToRewrite(await readFile(join(migrationsFolder, last?.name as string), 'utf8'))
+    const bytes = await sizeOfTables(harness.db, tables)
+    expect(pending.migrations).toEqual([{ name: last?.name, is_online: bytes === 0, tables, bytes }])
+    expect(pending.disk_needed_bytes).toBe(2 * bytes)
     await harness.db.query({
       text: 'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, now())',
       values: [last?.version, last?.name, last?.checksum],
