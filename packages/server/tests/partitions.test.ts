@@ -35,6 +35,13 @@ async function openSession(url: string): Promise<pg.Client> {
   return client
 }
 
+/** A database with three partitions per table: until 110 days ago, until 10 days ago, and after. */
+async function openDivided(): Promise<Awaited<ReturnType<typeof open>>> {
+  const db = await open(createDatabase)
+  await createPartitions(db, log).divide([Math.floor(Date.now() / dayMs - 110) * dayMs])
+  return db
+}
+
 const owner = { organization: 'org_1', identity: 'ident_1', mailbox: 'mbx_1', thread: 'thrd_1' }
 
 /** A mailbox with one thread. */
@@ -181,7 +188,7 @@ describe('the migration of a database in use', () => {
 
 describe('partitions ahead', () => {
   test('are the same for every table, and created once by several processes', async () => {
-    const db = await open(createDatabase)
+    const db = await openDivided()
     const last = (await partitionsOf(db, 'messages')).at(-1) as Found
     const at = new Date(Date.now() + 70 * dayMs)
     await Promise.all([createPartitions(db, log).extend(at), createPartitions(db, log).extend(at)])
@@ -196,7 +203,7 @@ describe('partitions ahead', () => {
   })
 
   test('have the indexes, references and storage settings of the others', async () => {
-    const db = await open(createDatabase)
+    const db = await openDivided()
     const last = (await partitionsOf(db, 'messages')).at(-1) as Found
     await createPartitions(db, log).extend(new Date(Date.now() + 70 * dayMs))
     const next = (await partitionsOf(db, 'messages')).at(-1) as Found
@@ -229,7 +236,7 @@ describe('partitions ahead', () => {
 })
 
 test('reads and changes by id leave out the other partitions', async () => {
-  const db = await open(createDatabase)
+  const db = await openDivided()
   await createMailbox(db)
   const ids = [await addMessage(db, Date.now() - 150 * dayMs), await addMessage(db, Date.now())]
   const session = await openSession(db.url)
@@ -251,7 +258,7 @@ test('reads and changes by id leave out the other partitions', async () => {
 
 describe('empty partitions', () => {
   test('of the past are dropped with their disk space, and the others stay', async () => {
-    const db = await open(createDatabase)
+    const db = await openDivided()
     await createMailbox(db)
     const partitions = createPartitions(db, log)
     const old = await addMessage(db, Date.now() - 150 * dayMs)
@@ -292,7 +299,7 @@ describe('empty partitions', () => {
   })
 
   test('with a row that came meanwhile, or a lock of another transaction, stay', async () => {
-    const db = await open(createDatabase)
+    const db = await openDivided()
     await createMailbox(db)
     const id = await addMessage(db, Date.now() - 150 * dayMs)
     await db.query({ text: 'DELETE FROM messages WHERE id = $1', values: [id] })

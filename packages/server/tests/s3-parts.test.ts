@@ -6,7 +6,6 @@ import { toApiError } from '../src/edges/api/failure.ts'
 import { createS3Blobs } from '../src/edges/blobs/s3.ts'
 import { partBytes } from '../src/edges/blobs/s3-multipart.ts'
 import { type S3Store, startS3Store } from './harness/s3-store.ts'
-import { waitFor } from './harness/wait.ts'
 
 const hourMs = 3_600_000
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
@@ -38,11 +37,15 @@ test('a large blob is uploaded in parts, one of which may be repeated, and is re
 
 test('an upload in parts that fails leaves no object and no parts, and one of a killed process is swept', async () => {
   const bytes = randomBytes(partBytes + 1)
+  const { uploads } = store
+  const set = uploads.set.bind(uploads)
   // The start succeeds, then both parts fail for good.
-  const failing = s3().put('large', bytes)
-  await waitFor('the start of the upload', () => store.uploads.size > 0)
-  store.faults.push(...Array.from({ length: 8 }, () => 500 as const))
-  await expect(failing).rejects.toThrow(BlobsUnavailable)
+  uploads.set = (id, upload) => {
+    store.faults.push(...Array.from({ length: 8 }, () => 500 as const))
+    return set(id, upload)
+  }
+  await expect(s3().put('large', bytes)).rejects.toThrow(BlobsUnavailable)
+  uploads.set = set
   expect([store.uploads.size, store.objects.size]).toEqual([0, 0])
 
   const upload = { parts: new Map([[1, bytes]]) }

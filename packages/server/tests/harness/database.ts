@@ -40,8 +40,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const database = connect({ connectionString: withDatabase(serverUrl, template) }, { poolSize: 1, log: createLog('warn') })
     try {
       await migrate(database, { folder: migrationsFolder, log: createLog('warn') })
-      // Every test with messages of other days meets several partitions.
-      await createPartitions(database, createLog('warn')).divide([110, 10].map((days) => Math.floor(Date.now() / dayMs - days) * dayMs))
+      // Every test with messages of other days meets two partitions.
+      await createPartitions(database, createLog('warn')).divide([Math.floor(Date.now() / dayMs - 10) * dayMs])
     } finally {
       await database.close()
     }

@@ -158,18 +158,22 @@ const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).re
 
 /** The partitions of a table, oldest first. */
 async function listPartitions(sql: Sql, table: Table): Promise<Partition[]> {
-  const { rows } = await sql.query<{ name: string; bound: string; rows: number; size: number }>({
+  const { rows } = await sql.query<{ name: string; bound: string | null; rows: number; size: number }>({
     text: `SELECT c.relname::text AS name, pg_get_expr(c.relpartbound, c.oid) AS bound, c.reltuples::float8 AS rows,
         pg_relation_size(c.oid)::float8 AS size
       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass($1)`,
     values: [table.name],
   })
-  return rows.map((row) => ({ name: row.name, ...toRange(row.bound), rows: row.rows, sizeBytes: row.size })).sort((a, b) => a.toMs - b.toMs)
+  // A partition without a bound was dropped by another process since the statement began.
+  return rows
+    .filter(({ bound }) => bound !== null)
+    .map((row) => ({ name: row.name, ...toRange(row.bound), rows: row.rows, sizeBytes: row.size }))
+    .sort((a, b) => a.toMs - b.toMs)
 }
 
 /** Reads `FOR VALUES FROM (MINVALUE) TO ('msg_…')`. */
-function toRange(bound: string): Range {
-  const [, from, to] = /FROM \((?:MINVALUE|'(\w+)')\) TO \('(\w+)'\)/.exec(bound) ?? []
+function toRange(bound: string | null): Range {
+  const [, from, to] = /FROM \((?:MINVALUE|'(\w+)')\) TO \('(\w+)'\)/.exec(bound ?? '') ?? []
   if (to === undefined) throw new Error(`A partition has the bound ${bound}, which is not a range of ids.`)
   return { fromMs: from === undefined ? Number.NEGATIVE_INFINITY : timeOfId(from), toMs: timeOfId(to) }
 }
