@@ -46,7 +46,8 @@ export async function insertAddresses(sql: Sql, rows: AddressRow[]): Promise<Add
  */
 export async function reserveHandle(tx: Tx, organizationId: string, handle: string, identityId: string, at: Date): Promise<boolean> {
   await tx.query({
-    text: 'INSERT INTO handles (handle, organization_id, created_at) VALUES ($1, $2, $3) ON CONFLICT (handle) DO NOTHING',
+    // Of either unique key, because a concurrent transaction of the same organization may be seen by the second one only.
+    text: 'INSERT INTO handles (handle, organization_id, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
     values: [handle, organizationId, at],
   })
   const { rows } = await tx.query({

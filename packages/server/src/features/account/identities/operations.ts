@@ -50,7 +50,7 @@ export type DeleteHook = (tx: Tx, identity: { organizationId: string; identityId
 type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null; identitySendingLimits: LimitSettings | null }
 
 /** The constraints that a taken handle may violate: PostgreSQL chooses the order of the inserts within one statement. */
-const takenConstraints = ['handles_pkey', 'identities_agent_handle_key']
+const takenConstraints = ['handles_pkey', 'handles_organization_id_handle_key', 'identities_agent_handle_key']
 
 /** Domains of a server without custom domains: every mailbox is on the mail domain. */
 const noDomains: CustomDomains = { chooseForIdentity: async () => null, isHeldBy: async () => false, isServed: async () => false }
