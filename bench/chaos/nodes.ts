@@ -32,6 +32,8 @@ export function createInstallation({ folder, relayPort }: Options) {
           CALLSIGN_METRICS_PORT: 'off',
           CALLSIGN_DNS_SERVERS: '127.0.0.1:9',
           CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8',
+          // The load answers the same correspondents again and again.
+          CALLSIGN_AGENT_LOOP_SECONDS: '0',
           CALLSIGN_RATE_LIMIT_ORGANIZATION_KEY: '0',
           CALLSIGN_RATE_LIMIT_TUNNEL: '0',
           CALLSIGN_WEBHOOK_RETRY_SECONDS: Array.from({ length: 120 }, (_, index) => (index < 5 ? '0.1' : '1')).join(','),

@@ -32,6 +32,8 @@ export async function createServerProcess(options: { relayPort: number; bootstra
     CALLSIGN_SMTP_PORT: String(smtpPort),
     CALLSIGN_METRICS_PORT: 'off',
     CALLSIGN_BOOTSTRAP_API_KEY: options.bootstrapKey,
+    // The load answers the same correspondents again and again.
+    CALLSIGN_AGENT_LOOP_SECONDS: '0',
     CALLSIGN_MAIL_TRANSPORT: 'relay',
     CALLSIGN_SMTP_RELAY_URL: `smtp://127.0.0.1:${options.relayPort}`,
     CALLSIGN_MAIL_RETRY_SECONDS: Array.from({ length: 50 }, (_, index) => (index < 4 ? '0.2' : '1')).join(','),
