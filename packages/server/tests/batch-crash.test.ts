@@ -1,6 +1,7 @@
 // kill -9 in the middle of a batch. All of its messages are queued, or none, and a repeated request queues them once.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
+import type { Database } from '../src/core/sql.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { generateKey } from '../src/features/account/keys/model.ts'
 import { makeDataDir, type Server, startCallsignd } from './harness/callsignd.ts'
@@ -44,6 +45,22 @@ const batch = (subject: string) => ({
   messages: Array.from({ length: 100 }, (_, n) => ({ agent: 'ann', to: [`r${n}@example.org`], subject, text: `Number ${n}` })),
 })
 
+/** Kills the server while a request waits, which then gets no answer. */
+async function killDuring(cut: Promise<unknown>): Promise<void> {
+  server.signal('SIGKILL')
+  await server.ended
+  expect(await cut).toBeNull()
+}
+
+/** Resolves when no other session has a transaction, such as that of a killed server. */
+const waitForIdle = (db: Database): Promise<boolean> =>
+  waitFor('the end of the cut transaction', async () => {
+    const { rows } = await db.query({
+      text: `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+    })
+    return rows.length === 0
+  })
+
 test('a server killed in the middle of a change of 500 messages has changed all of them or none', { timeout: 150_000 }, async () => {
   const db = connect({ connectionString: database.url }, { poolSize: 3, log: createLog('silent') })
   try {
@@ -76,17 +93,10 @@ test('a server killed in the middle of a change of 500 messages has changed all 
       const { rows } = await db.query({ text: `SELECT 1 FROM pg_locks WHERE NOT granted` })
       return rows.length > 0
     })
-    server.signal('SIGKILL')
-    await server.ended
-    expect(await cut).toBeNull()
+    await killDuring(cut)
     released.resolve()
     await lock
-    await waitFor('the end of the cut transaction', async () => {
-      const { rows } = await db.query({
-        text: `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
-      })
-      return rows.length === 0
-    })
+    await waitForIdle(db)
     expect(await labelled()).toBe(0)
     server = await start()
     expect((await change()).status).toBe(200)
@@ -122,17 +132,10 @@ test('a server killed in the middle of a batch has queued all messages or none',
       const { rows } = await db.query({ text: `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'message_counts'::regclass` })
       return rows.length > 0
     })
-    server.signal('SIGKILL')
-    await server.ended
-    expect(await cut).toBeNull()
+    await killDuring(cut)
     released.resolve()
     await lock
-    await waitFor('the end of the cut transaction', async () => {
-      const { rows } = await db.query({
-        text: `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
-      })
-      return rows.length === 0
-    })
+    await waitForIdle(db)
     expect(await countOf('held')).toEqual([0, 0])
     server = await start()
     expect((await ask('POST', '/mail/batch', batch('held'), { 'idempotency-key': 'held' })).body.queued).toBe(100)
