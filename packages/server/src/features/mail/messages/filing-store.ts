@@ -67,14 +67,16 @@ const threadValuesOf = (threads: NewThread[]): unknown[] => {
 
 /** Inserts threads with new ids. Violates the foreign key when the mailbox is deleted. */
 export async function insertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
+  if (threads.length === 0) return
   await tx.query({ name: 'insert-threads', text: insertThreadsText, values: threadValuesOf(threads) })
 }
 
 /**
- * Inserts or updates threads. Violates the foreign key when the mailbox is deleted. The transaction starts again when a thread
+ * Updates threads, or inserts those that are new. Violates the foreign key when the mailbox is deleted. The transaction starts again when a thread
  * was joined into another since it was looked up. The retry finds the references in the joined thread.
  */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
+  if (threads.length === 0) return
   await tx.query({
     name: 'upsert-threads',
     text: `WITH filed AS (

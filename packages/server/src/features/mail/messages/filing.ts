@@ -58,9 +58,7 @@ export async function fileMessages(
     tx,
     placed.flatMap((one) => one.place ?? []),
   )
-  const fresh = placed.flatMap((one) =>
-    one.place ? [{ filing: one.filing, firstId: one.firstId, place: { ...one.place, threadId: threadOf(one.place.threadId) } }] : [],
-  )
+  const fresh = placed.flatMap((one) => (one.place ? [{ ...one, place: movedTo(threadOf(one.place.threadId), one.place) }] : []))
   const filed = placed.map(
     (one): Filed =>
       one.place
@@ -72,6 +70,13 @@ export async function fileMessages(
 }
 
 type Placed = { filing: Filing; firstId: string | null; place: ThreadPlace }
+
+/** A place in the thread that its own has become part of, which another message starts or which is stored. */
+const movedTo = (threadId: string, place: ThreadPlace): ThreadPlace => ({
+  ...place,
+  threadId,
+  isNew: place.isNew && threadId === place.threadId,
+})
 
 /** Threads named by callers that have been joined into another one, with that one. */
 async function findCurrentThreads(tx: Tx, filings: Filing[]): Promise<Map<string, string>> {
@@ -121,7 +126,7 @@ const startThreads = (placed: Placed[]): boolean => placed.every(({ filing, plac
 
 async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () => Promise<void>): Promise<void> {
   if (placed.length === 0) return beside()
-  const isNew = startThreads(placed)
+  const started = new Set(placed.flatMap(({ place }) => (place.isNew ? [place.threadId] : [])))
   const vectors = await toSearchVectors(
     store.parserOf(tx),
     placed.map(({ filing }) => searchText(filing.message)),
@@ -134,11 +139,21 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
       search: vectors[index] as Buffer | string,
     }),
   )
+  const threads = threadsOf(rows)
   const used = new Set(rows.map((row) => row.raw_id))
   // In the order of the foreign keys, pipelined into one round trip.
   await Promise.all([
-    isNew ? store.insertThreads(tx, threadsOf(rows)) : store.upsertThreads(tx, threadsOf(rows)),
-    isNew ? referenceStore.insertNewReferences(tx, referencesOf(placed)) : referenceStore.insertReferences(tx, referencesOf(placed)),
+    store.insertThreads(
+      tx,
+      threads.filter(({ id }) => started.has(id)),
+    ),
+    store.upsertThreads(
+      tx,
+      threads.filter(({ id }) => !started.has(id)),
+    ),
+    startThreads(placed)
+      ? referenceStore.insertNewReferences(tx, referencesOf(placed))
+      : referenceStore.insertReferences(tx, referencesOf(placed)),
     store.insertRaw(
       tx,
       raws.filter((raw) => used.has(raw.id)),
