@@ -9,11 +9,11 @@ test('an item is found by its version only, and the newest version replaces it',
   const cache = new ItemCache()
   const first = item('1', 10)
   cache.keep('a', first)
-  expect(cache.get('a', '1')).toBe(first)
-  expect(cache.get('a', '2')).toBeUndefined()
-  expect(cache.get('b', '1')).toBeUndefined()
+  expect(cache.find('a', '1')).toBe(first)
+  expect(cache.find('a', '2')).toBeUndefined()
+  expect(cache.find('b', '1')).toBeUndefined()
   cache.keep('a', item('2', 10))
-  expect([cache.get('a', '1'), cache.has('a'), cache.has('b')]).toEqual([undefined, true, false])
+  expect([cache.find('a', '1'), cache.has('a'), cache.has('b')]).toEqual([undefined, true, false])
 })
 
 test('drops the items that were not read for the longest time, and never keeps large ones', () => {
@@ -22,7 +22,7 @@ test('drops the items that were not read for the longest time, and never keeps l
   expect(cache.has('large')).toBe(false)
   for (let i = 0; i < 120; i++) {
     cache.keep(`${i}`, item('1', 250 * kilobyte))
-    cache.get('0', '1')
+    cache.find('0', '1')
   }
   expect([cache.has('0'), cache.has('1'), cache.has('119')]).toEqual([true, false, true])
 })

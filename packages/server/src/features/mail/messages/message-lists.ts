@@ -5,6 +5,7 @@ import type * as contract from '@callsign/contract/messages'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import { type Caller, requireScope } from '../../../core/caller.ts'
+import { LruCache } from '../../../core/lru-cache.ts'
 import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
 import { Written } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
@@ -14,7 +15,6 @@ import type { MessageFilter, MessageOwner } from './filter-conditions-store.ts'
 import * as filterStore from './filter-store.ts'
 import * as listStore from './list-store.ts'
 import { toItem } from './model.ts'
-import { PageCache } from './page-cache.ts'
 import * as searchStore from './search-store.ts'
 import type * as store from './store.ts'
 import type { WriteItems } from './written-items.ts'
@@ -26,8 +26,15 @@ export type MailReply = Written<ReplyOf<typeof contract.listMail>>
 
 const isFiltered = ({ folder, tag, metadata }: MailQuery): boolean => [folder, tag, metadata].some((value) => value !== undefined)
 
+/** Pages as JSON. A key names the versions of all messages, and takes memory as well. */
+const pageLimits = {
+  bytesMax: 8 * 1024 * 1024,
+  valueBytesMax: 1024 * 1024,
+  sizeOf: (page: Buffer, key: string): number => page.length + key.length,
+}
+
 export function createMessageLists({ db, identities, attachments, writeItems }: Parts) {
-  const pages = new PageCache()
+  const pages = new LruCache<Buffer>(pageLimits)
   let isPartsIndexThere: boolean | undefined
   const hasPartsIndex = async () => (isPartsIndexThere ??= await filterStore.hasPartsIndex(db))
 

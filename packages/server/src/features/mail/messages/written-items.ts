@@ -20,7 +20,7 @@ export function createItemWriter(sql: Sql, attachments: Attachments, cache = new
     const items = new Map<string, WrittenItem>()
     const missing: string[] = []
     for (const { id, version } of listed) {
-      const item = cache.get(view + id, version)
+      const item = cache.find(view + id, version)
       if (item) items.set(id, item)
       else missing.push(id)
     }

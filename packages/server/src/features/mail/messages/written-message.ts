@@ -61,7 +61,7 @@ export function createMessageWriter({ db, attachments, cache, findRecipients }: 
     find: (id) => (cache.has(keyOf(id)) ? findPlace(id) : findWhole(id)),
     findWhole,
     write({ id, version, row }) {
-      const item = cache.get(keyOf(id), version)
+      const item = cache.find(keyOf(id), version)
       if (item) return Promise.resolve(finish(item, id))
       return row && load(row, version).then((loaded) => finish(loaded, id))
     },
