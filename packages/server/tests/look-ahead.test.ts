@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { afterEach, expect, test } from 'vitest'
 import type { Caller } from '../src/core/caller.ts'
 import { createLog } from '../src/core/log.ts'
-import { routeAhead, routeAheadFor } from '../src/core/route.ts'
+import { routeAhead } from '../src/core/route.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { startEdge } from './harness/api-edge.ts'
 import { createEmptyDatabase } from './harness/database.ts'
@@ -53,13 +53,15 @@ async function startAhead(authenticate: (token: string) => Promise<never> | Prom
   const route = routeAhead(
     getNote,
     'agent',
-    (params) => {
-      read.push(params.id)
-      return found()
+    {
+      byPath: (params) => {
+        read.push(params.id)
+        return found()
+      },
     },
     async (_call, { params }, promise) => {
       ran.push(params.id)
-      return { id: await promise }
+      return { id: (await promise) ?? 'nothing' }
     },
   )
   const edge = await startEdge({ routes: [route], authenticate })
@@ -110,12 +112,14 @@ test('a list is read ahead for the caller that the key had, and read again when 
   let current: Caller | null = before as Caller
   let recalled: Caller | null = null
   const read: unknown[] = []
-  const route = routeAheadFor(
+  const route = routeAhead(
     listNotes,
     'agent',
-    async (caller, query) => {
-      read.push([caller.keyId, query])
-      return `${caller.keyId} ahead`
+    {
+      forCaller: async (caller, query) => {
+        read.push([caller.keyId, query])
+        return `${caller.keyId} ahead`
+      },
     },
     async ({ caller }, _input, ahead) => ({ of: (await ahead) ?? caller.keyId }),
   )

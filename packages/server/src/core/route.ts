@@ -87,22 +87,21 @@ type ReplyOf<O> =
       : Raw | Live | undefined
     : never
 
+/** Starts to read what an operation needs while the key is still being checked, which saves a round trip. Set one of the two. */
+export type LookAhead<Params = never, Query = never, Found = Promise<unknown> | undefined> = {
+  /** Reads the resource that the path names. The parameters are not validated yet. `run` checks whether its caller may have the result. */
+  byPath?: (params: Params) => Found
+  /** Reads for the caller that the key had at its last request. `run` gets the result only if the key still has exactly this caller. The query is validated. */
+  forCaller?: (caller: Caller, query: Query) => Found
+}
+
 /** One row. `access: 'organization'` refuses agent-scoped keys with 403 before any lookup. */
 export type Route = {
   shape: Operation
   access: 'agent' | 'organization'
+  /** Called only for a valid key. `found` is the result of `lookAhead`. */
   run: (call: Call, input: { params: never; query: never; body: never }, found: unknown) => Promise<unknown>
-  /**
-   * Starts to read the resource named by the path while the key is still being checked, which saves a round trip. The parameters are not
-   * validated yet.
-   * The result is passed to `run`, which is called only for a valid key and checks whether this caller may have it.
-   */
-  lookAhead?: ((params: never) => Promise<unknown> | undefined) | undefined
-  /**
-   * Like `lookAhead`, for the caller that the key had at its last request. The result is passed to `run` only if the key still has exactly
-   * this caller. The query is validated.
-   */
-  lookAheadFor?: ((caller: Caller, query: never) => Promise<unknown> | undefined) | undefined
+  lookAhead?: LookAhead
 }
 
 /** Connects an operation to its function and checks their types against the contract. */
@@ -127,20 +126,6 @@ export const routeAhead = <
 >(
   shape: Operation<P, Q, B, R>,
   access: Route['access'],
-  lookAhead: (params: Of<P>) => F,
-  run: (call: Call, input: Input<Operation<P, Q, B, R>>, found: F) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
-): Route => ({ ...route(shape, access, run as never), lookAhead: lookAhead as Route['lookAhead'] })
-
-/** Like `route`, for an operation that reads ahead for the expected caller. */
-export const routeAheadFor = <
-  P extends TObject | undefined,
-  Q extends TObject | undefined,
-  B extends TSchema | undefined,
-  R extends TSchema | undefined,
-  F extends Promise<unknown> | undefined,
->(
-  shape: Operation<P, Q, B, R>,
-  access: Route['access'],
-  lookAheadFor: (caller: Caller, query: Of<Q>) => F,
+  lookAhead: LookAhead<Of<P>, Of<Q>, F>,
   run: (call: Call, input: Input<Operation<P, Q, B, R>>, found: F | undefined) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
-): Route => ({ ...route(shape, access, run as never), lookAheadFor: lookAheadFor as Route['lookAheadFor'] })
+): Route => ({ ...route(shape, access, run as never), lookAhead: lookAhead as LookAhead })

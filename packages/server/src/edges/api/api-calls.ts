@@ -7,7 +7,7 @@ import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { Live, Raw } from '../../core/route.ts'
-import { type Admission, bodyBytesMaxOf, lookAhead } from './authenticate.ts'
+import { type Admission, bodyBytesMaxOf, lookAheadByPath } from './authenticate.ts'
 import { parseBody } from './body-check.ts'
 import { BodyMemory, tooMany } from './body-reader.ts'
 import { pathUnknown, payloadTooLarge, toApiError } from './failure.ts'
@@ -47,7 +47,7 @@ export function createApiCalls({ operations, admission, requestLog }: ApiCallPar
     let memory: BodyMemory | null = null
     try {
       const params = checkTarget(operation, given)
-      const ahead = lookAhead(found.route, params)
+      const ahead = lookAheadByPath(found.route, params)
       noted.caller = operation.open ? null : orThrow(await client.readCaller(noted.id))
       if (noted.caller) refuse(admission.refuseCaller(found.route, noted.caller, noted.id))
       memory = new BodyMemory(noted.caller, client.address)

@@ -111,11 +111,11 @@ export function createAdmission({
   }
 
   /** Starts the look-ahead of a route for the caller that the key had before. */
-  const lookAheadFor = (route: Route, request: FastifyRequest, checkQuery: PartCheck | undefined): Caller | null => {
+  const lookAheadForCaller = (route: Route, request: FastifyRequest, checkQuery: PartCheck | undefined): Caller | null => {
     const token = bearerToken(request.headers.authorization as string)
     const expected = token === null ? null : recall(token)
     if (expected === null || checkQuery?.(request.query).error) return null
-    request.found = route.lookAheadFor?.(expected, request.query as never)
+    request.found = route.lookAhead?.forCaller?.(expected, request.query as never)
     request.found?.catch(() => {})
     return expected
   }
@@ -149,8 +149,8 @@ export function createAdmission({
         done(asked)
         return
       }
-      request.found = lookAhead(route, request.params)
-      const expected = route.lookAheadFor ? lookAheadFor(route, request, checkQuery) : null
+      request.found = lookAheadByPath(route, request.params)
+      const expected = route.lookAhead?.forCaller ? lookAheadForCaller(route, request, checkQuery) : null
       asked.then((caller) => {
         if (expected !== null && caller !== expected) request.found = undefined
         done(caller instanceof ApiError ? caller : admit(request, reply, caller))
@@ -161,9 +161,9 @@ export function createAdmission({
   return { of, readCaller, refuseCaller, countWrongSecret }
 }
 
-/** Starts the look-ahead of a route. Its result is not used when the key is refused. */
-export function lookAhead(route: Route, params: unknown): Promise<unknown> | undefined {
-  const found = route.lookAhead?.(params as never)
+/** Starts the look-ahead of a route by its path. The result is not used when the key is refused. */
+export function lookAheadByPath(route: Route, params: unknown): Promise<unknown> | undefined {
+  const found = route.lookAhead?.byPath?.(params as never)
   found?.catch(() => {})
   return found
 }
