@@ -13,11 +13,11 @@ import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageFilter, MessageOwner } from './filter-conditions-store.ts'
 import * as filterStore from './filter-store.ts'
+import type { WriteItems } from './item-json.ts'
 import * as listStore from './list-store.ts'
 import { toItem } from './model.ts'
 import * as searchStore from './search-store.ts'
 import type * as store from './store.ts'
-import type { WriteItems } from './written-items.ts'
 
 type Parts = { db: Database; identities: Identities; attachments: Attachments; writeItems: WriteItems }
 

@@ -14,6 +14,7 @@ import { type Call, Written } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from './count-store.ts'
+import type { WriteItems } from './item-json.ts'
 import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
 import { listByThread } from './list-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
@@ -24,7 +25,6 @@ import * as listStore from './thread-list-store.ts'
 import { type ThreadFacts, type ThreadRow, toThread } from './thread-model.ts'
 import * as threadStore from './thread-store.ts'
 import * as trashStore from './trash-store.ts'
-import type { WriteItems } from './written-items.ts'
 
 type Filters = Omit<QueryOf<typeof contract.listThreads>, 'after' | 'before'> & { after?: string; before?: string }
 
