@@ -3,10 +3,10 @@ import type { Attachment } from '@callsign/contract/attachments'
 import type { Static } from 'typebox'
 import { LruCache } from '../../../core/lru-cache.ts'
 
-type WrittenFile = Omit<Static<typeof Attachment>, 'url'>
+type UnlinkedFile = Omit<Static<typeof Attachment>, 'url'>
 
 /** The JSON up to the value of `attachments`, which is the last field or the one before the links of the message. */
-export type WrittenItem = { version: string; start: Buffer; files: WrittenFile[] }
+export type MessageJson = { version: string; start: Buffer; files: UnlinkedFile[] }
 
 const bytesMax = 24 * 1024 * 1024
 const itemBytesMax = 256 * 1024
@@ -16,16 +16,16 @@ const overheadBytes = 300
 /** The JSON of an object up to a further field, `attachments`. */
 export const startOf = (fields: object): Buffer => Buffer.from(`${JSON.stringify(fields).slice(0, -1)},"attachments":`)
 
-const sizeOf = ({ start, files }: WrittenItem): number => start.length + (files.length + 1) * overheadBytes
+const sizeOf = ({ start, files }: MessageJson): number => start.length + (files.length + 1) * overheadBytes
 
 /** The messages that were read last, of any mailbox. The database decides each time which of them a caller may see. */
-export class ItemCache extends LruCache<WrittenItem> {
+export class ItemCache extends LruCache<MessageJson> {
   constructor() {
     super({ bytesMax, valueBytesMax: itemBytesMax, sizeOf })
   }
 
   /** The item, unless it has another version. */
-  find(key: string, version: string): WrittenItem | undefined {
+  find(key: string, version: string): MessageJson | undefined {
     const item = this.get(key)
     return item?.version === version ? item : undefined
   }

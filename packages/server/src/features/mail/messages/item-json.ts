@@ -2,7 +2,7 @@
 import type { View } from '@callsign/contract/message-views'
 import type { Sql } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import { ItemCache, startOf, type WrittenItem } from './item-cache.ts'
+import { ItemCache, type MessageJson, startOf } from './item-cache.ts'
 import { toItem } from './model.ts'
 import * as store from './store.ts'
 
@@ -10,14 +10,14 @@ const comma = Buffer.from(',')
 const noAttachments = Buffer.from('[]}')
 
 /** Parts of a JSON array. `isLasting` is false when it has links, which are signed for each answer. */
-export type WrittenItems = { parts: Buffer[]; isLasting: boolean }
+export type ItemsJson = { parts: Buffer[]; isLasting: boolean }
 
 /** The items of listed messages. Leaves out a message that was deleted since it was listed. */
-export type WriteItems = (listed: store.ListedMessage[], view?: View) => Promise<WrittenItems>
+export type WriteItems = (listed: store.ListedMessage[], view?: View) => Promise<ItemsJson>
 
 export function createItemWriter(sql: Sql, attachments: Attachments, cache = new ItemCache()): WriteItems {
-  async function loadItems(listed: store.ListedMessage[], view: View): Promise<Map<string, WrittenItem>> {
-    const items = new Map<string, WrittenItem>()
+  async function loadItems(listed: store.ListedMessage[], view: View): Promise<Map<string, MessageJson>> {
+    const items = new Map<string, MessageJson>()
     const missing: string[] = []
     for (const { id, version } of listed) {
       const item = cache.find(view + id, version)
@@ -37,7 +37,7 @@ export function createItemWriter(sql: Sql, attachments: Attachments, cache = new
     return items
   }
 
-  const writeFiles = (files: WrittenItem['files']): Buffer => Buffer.from(`${JSON.stringify(attachments.showRows(files))}}`)
+  const writeFiles = (files: MessageJson['files']): Buffer => Buffer.from(`${JSON.stringify(attachments.showRows(files))}}`)
 
   return async (listed, view = 'full') => {
     const items = await loadItems(listed, view)

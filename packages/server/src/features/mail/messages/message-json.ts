@@ -5,7 +5,7 @@ import { batchLoader } from '../../../core/batch.ts'
 import { Written } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import { type ItemCache, startOf, type WrittenItem } from './item-cache.ts'
+import { type ItemCache, type MessageJson, startOf } from './item-cache.ts'
 import { type MessageRow, type RecipientRow, toMessage } from './model.ts'
 import * as store from './store.ts'
 
@@ -43,7 +43,7 @@ export function createMessageWriter({ db, attachments, cache, findRecipients }: 
     return place && { ...place, row: null }
   }
 
-  async function load(row: MessageRow, version: string): Promise<WrittenItem> {
+  async function load(row: MessageRow, version: string): Promise<MessageJson> {
     const [recipients, files] = await Promise.all([row.direction === 'outbound' ? findRecipients(row.id) : [], attachments.filesOf(row)])
     const { attachments: _none, ...fields } = toMessage(row, [], recipients)
     const item = { version, start: startOf(fields), files }
@@ -52,9 +52,9 @@ export function createMessageWriter({ db, attachments, cache, findRecipients }: 
     return item
   }
 
-  const writeFiles = (files: WrittenItem['files']): string => (files.length === 0 ? '[]' : JSON.stringify(attachments.showRows(files)))
+  const writeFiles = (files: MessageJson['files']): string => (files.length === 0 ? '[]' : JSON.stringify(attachments.showRows(files)))
 
-  const finish = ({ start, files }: WrittenItem, id: string) =>
+  const finish = ({ start, files }: MessageJson, id: string) =>
     new Written<ReplyOf<typeof contract.getMessage>>([start, `${writeFiles(files)},"raw_url":${JSON.stringify(attachments.linkTo(id))}}`])
 
   return {
