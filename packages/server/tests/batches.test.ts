@@ -122,6 +122,62 @@ describe('POST /mail/batch', () => {
     expect(await sent('limited', 'limited')).toHaveLength(2)
   })
 
+  describe('answers to one correspondent elsewhere', () => {
+    /** A thread that the correspondent has started with a new agent. */
+    const threadWith = async (handle: string): Promise<string> => {
+      await harness.createAgent(handle)
+      await harness.deliver({ from: 'bot@example.net', to: `${handle}@agents.localhost`, subject: 'Ping', text: 'Ping' })
+      return (await harness.waitForMail(handle, 'Ping')).thread_id
+    }
+    const answersOf = (handle: string, thread_id: string, count: number) =>
+      Array.from({ length: count }, (_, n) => message(handle, `bot+${n}@example.net`, 'pong', { thread_id }))
+    const statusesOf = (answer: Json): string[] => answer.data.map((one: Json) => one.error?.code ?? one.status)
+
+    test('above 20 are refused one by one, without other messages', async () => {
+      const answers = answersOf('answerer', await threadWith('answerer'), 23)
+      const others = [message('answerer', 'new@example.net', 'no answer'), { ...answers[0], to: ['ada@example.net'] }]
+      const strict = await harness.api('POST', '/mail/batch', { body: { messages: [...others, ...answers] } })
+      expect([strict.status, strict.body.error.code]).toEqual([403, 'approval_required'])
+      expect(strict.body.error.details).toEqual([{ path: '/messages/22', message: expect.stringContaining('bot@example.net') }])
+      expect(await sent('answerer', 'pong')).toEqual([])
+      const both = { ...answers[22], cc: ['carol@example.net'] }
+      const messages = [...answers, ...others, both]
+      const answer = await harness.expectApi(201, 'POST', '/mail/batch', { body: { mode: 'permissive', messages } })
+      expect(statusesOf(answer)).toEqual([
+        ...Array(20).fill('queued'),
+        ...Array(3).fill('approval_required'),
+        'queued',
+        'queued',
+        'approval_required',
+      ])
+      expect(answer.data[20].error.message).toContain('More than 20 answers to bot@example.net in 600 seconds.')
+      expect(answer).toMatchObject({ queued: 22, refused: 4 })
+      const counts = {
+        text: "SELECT name, sum(count)::int AS count FROM send_counts WHERE name LIKE '%@example.net' GROUP BY name ORDER BY name",
+      }
+      expect((await harness.db.query(counts)).rows).toEqual([
+        { name: 'ada@example.net', count: 1 },
+        { name: 'bot@example.net', count: 20 },
+      ])
+    })
+
+    test('do not include those to a hosted agent', async () => {
+      await harness.createAgent('guest')
+      await harness.send('bob', 'guest@agents.localhost', { subject: 'Hosted ping' })
+      const { thread_id } = await harness.waitForMail('guest', 'Hosted ping')
+      const messages = Array.from({ length: 22 }, () => message('guest', 'bob@agents.localhost', 'hosted pong', { thread_id }))
+      expect(await harness.expectApi(201, 'POST', '/mail/batch', { body: { messages } })).toMatchObject({ queued: 22 })
+    })
+
+    test('of concurrent batches sum up to 20', async () => {
+      const thread = await threadWith('hurried')
+      const body = { mode: 'permissive', messages: answersOf('hurried', thread, 8) }
+      const batches = await Promise.all([1, 2, 3, 4].map(() => harness.expectApi(201, 'POST', '/mail/batch', { body })))
+      const statuses = batches.flatMap(statusesOf)
+      expect(statuses.toSorted()).toEqual([...Array(12).fill('approval_required'), ...Array(20).fill('queued')])
+    })
+  })
+
   test('rules and suppressions are asked once for a whole batch', async () => {
     const statementsFor = async (count: number, mode: string): Promise<number[]> => {
       const messages = Array.from({ length: count }, (_, n) => message('ann', `once${n}@example.org`, 'judged once'))

@@ -8,7 +8,7 @@ const thread = sampleId('thread')
 export const threadDetails: Record<string, OperationDetails> = {
   sendBatch: {
     description:
-      'Queues up to 100 messages in one transaction. With `mode` `strict`, the default, one message that cannot be sent refuses the whole batch, and `details` of the error name it as `/messages/{index}`. With `permissive`, the others are queued, and each entry of `data` has a status or an error. A batch over a sending limit is refused whole in both modes. A server that stops in the middle has queued all of them or none. Send an `Idempotency-Key`, so that a retry does not send twice.',
+      'Queues up to 100 messages in one transaction. With `mode` `strict`, the default, one message that cannot be sent refuses the whole batch, and `details` of the error name it as `/messages/{index}`. With `permissive`, the others are queued, and each entry of `data` has a status or an error. A batch over a sending limit is refused whole in both modes. Answers count in their order: those above 20 to one correspondent elsewhere are refused, and the others are queued. A server that stops in the middle has queued all of them or none. Send an `Idempotency-Key`, so that a retry does not send twice.',
     body: {
       messages: [
         { agent: 'sales', to: ['ada@example.com'], subject: 'Your order 1042', text: 'It ships today.' },

@@ -1634,8 +1634,9 @@ class Mail:
         message that cannot be sent refuses the whole batch, and `details` of the error name it
         as `/messages/{index}`. With `permissive`, the others are queued, and each entry of
         `data` has a status or an error. A batch over a sending limit is refused whole in both
-        modes. A server that stops in the middle has queued all of them or none. Send an
-        `Idempotency-Key`, so that a retry does not send twice.
+        modes. Answers count in their order: those above 20 to one correspondent elsewhere are
+        refused, and the others are queued. A server that stops in the middle has queued all of
+        them or none. Send an `Idempotency-Key`, so that a retry does not send twice.
         """
         return await self._connection.request(
             Request[SentBatch](

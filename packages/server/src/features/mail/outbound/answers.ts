@@ -16,21 +16,20 @@ export function correspondentOf(address: string): string {
 
 export const correspondentsOf = (addresses: string[]): string[] => [...new Set(addresses.map(correspondentOf))]
 
-/** An addition for each correspondent of an identity. Answers that a person writes or approves do not count. */
-export function answersIn(messages: Addressed[], { windowMs }: LoopRule): Addition[] {
+/** The correspondents that a message answers. Answers that a person writes or approves do not count. */
+export function answeredBy({ outgoing }: Addressed, { windowMs }: LoopRule): string[] {
+  if (windowMs === 0 || outgoing.parent === null || outgoing.keyId === null || outgoing.isApproved) return []
+  return correspondentsOf(toRecipientRows(outgoing.recipients).map(({ address }) => address))
+}
+
+/** An addition for each correspondent of an identity. */
+export function answersIn(messages: Addressed[], rule: LoopRule): Addition[] {
   const additions = new Map<string, Addition>()
-  if (windowMs === 0) return []
-  for (const { owner, outgoing } of messages) {
-    if (outgoing.parent === null || outgoing.keyId === null || outgoing.isApproved) continue
-    for (const name of correspondentsOf(toRecipientRows(outgoing.recipients).map(({ address }) => address))) {
-      const subject = answerSubject(owner.identityId)
-      const addition = additions.get(`${subject} ${name}`) ?? {
-        organizationId: owner.organizationId,
-        subject,
-        name,
-        seconds: windowMs / 1000,
-        amount: 0,
-      }
+  for (const message of messages) {
+    const { organizationId, identityId } = message.owner
+    for (const name of answeredBy(message, rule)) {
+      const subject = answerSubject(identityId)
+      const addition = additions.get(`${subject} ${name}`) ?? { organizationId, subject, name, seconds: rule.windowMs / 1000, amount: 0 }
       additions.set(`${subject} ${name}`, { ...addition, amount: addition.amount + 1 })
     }
   }

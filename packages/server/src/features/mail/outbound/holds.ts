@@ -1,13 +1,15 @@
 // Holds of the server: the outbound guard, and the loop guard for correspondents elsewhere. A held message needs approval.
 import { now } from '../../../core/clock.ts'
+import type { ApiError } from '../../../core/errors.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { Messages } from '../messages/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
-import { correspondentsOf } from './answers.ts'
+import { answeredBy, correspondentsOf } from './answers.ts'
 import { exchangeSince } from './attempt.ts'
+import type { Addressed } from './filing.ts'
 import { type GuardedFile, heldForApproval, type Inspected, type Inspection } from './model.ts'
 import { guardFlags, isTextFile, reasonsOf, scannedCharactersMax } from './outbound-guard.ts'
 
@@ -66,6 +68,30 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
     if (correspondent !== null) throw heldForApproval([answersReason(correspondent)])
   }
 
+  /**
+   * The messages of a batch that have to be refused, because the answers before them reach the limit of a correspondent elsewhere. A refused
+   * message does not count. `sql` as in `inspect`.
+   */
+  async function judgeAnswers(messages: Addressed[], sql: Sql): Promise<Map<Addressed, ApiError>> {
+    const refusals = new Map<Addressed, ApiError>()
+    for (const own of Map.groupBy(messages, ({ owner }) => owner.identityId).values()) {
+      const answered = own.map((message) => answeredBy(message, loopRule))
+      const correspondents = [...new Set(answered.flat())]
+      if (correspondents.length === 0) continue
+      const counts = await findAnswers((own[0] as Addressed).owner, correspondents, sql)
+      const elsewhere = new Map<string, boolean>()
+      for (const [index, message] of own.entries()) {
+        const names = answered[index] ?? []
+        const above = names.filter((name) => (counts.get(name) ?? 0) >= messagesMax)
+        for (const name of above) if (!elsewhere.has(name)) elsewhere.set(name, (await findElsewhere([name], sql)) !== null)
+        const refused = above.find((name) => elsewhere.get(name))
+        if (refused !== undefined) refusals.set(message, heldForApproval([answersReason(refused)]))
+        else for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+      }
+    }
+    return refusals
+  }
+
   /** `sql` is the transaction that the caller is in, because a second connection could not be had while all are in transactions. */
   async function inspect(owner: MailboxOwner, message: Inspected, sql?: Sql): Promise<Inspection> {
     const files =
@@ -77,5 +103,5 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
     return { flags, reasons, isHeld: loop !== null || (owner.outboundGuard.mode === 'hold' && flags.length > 0) }
   }
 
-  return { inspect, refuseAnswers }
+  return { inspect, judgeAnswers, refuseAnswers }
 }

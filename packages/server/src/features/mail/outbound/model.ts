@@ -218,3 +218,5 @@ export const heldForApproval = (reasons: string[]): ApiError =>
     'approval_required',
     `This message needs approval. ${reasons.join(' ')} Create a draft of it, which waits for approval, or change it.`,
   )
+
+export const isHeldForApproval = (error: unknown): boolean => error instanceof ApiError && error.code === 'approval_required'

@@ -6,7 +6,7 @@ import { nowMs } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
-import { type Database, DatabaseUnavailable, isJudgementNeeded, type Sql, type Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, isJudgementNeeded, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
@@ -29,6 +29,7 @@ import {
   forwardedIsGone,
   heldForApproval,
   type Inspection,
+  isHeldForApproval,
   type OutgoingMessage,
   orGone,
   type Queued,
@@ -112,9 +113,11 @@ export function createOutgoingQueue(parts: Parts) {
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   const queueAll = (tx: Tx, messages: Addressed[]): Promise<Queued[]> => fileAll(tx, messages, () => judge(tx, messages))
 
-  /** `queueAll` for messages that `judgeBatch` has allowed in the same transaction. */
+  /** `queueAll` for messages that `judgeBatch` has allowed in the same transaction. Tries again when others have sent answers meanwhile. */
   const queueJudged = (tx: Tx, messages: Addressed[], guardrails: Guardrail[]): Promise<Queued[]> =>
-    fileAll(tx, messages, async () => guardrails)
+    fileAll(tx, messages, async () => guardrails).catch((error) => {
+      throw isHeldForApproval(error) ? new TryAgain('the answers to a correspondent have reached their limit meanwhile') : error
+    })
 
   /** Files messages. `checks` are statements of the last round trip. With them, the transaction has no other work. */
   async function fileAll(
@@ -230,7 +233,7 @@ export function createOutgoingQueue(parts: Parts) {
   /** For each inspected message of a batch the guardrail that allows it, or the error that refuses it. */
   async function judgeBatch(sql: Sql, messages: Addressed[]): Promise<(Guardrail | ApiError)[]> {
     const judged = await judgeEach(sql, messages)
-    return messages.map((message, index) => {
+    const decided = messages.map((message, index) => {
       const one = judged[index] as Guardrail | ApiError
       if (one instanceof ApiError) return one
       const { isHeld, reasons } = message.inspection ?? { isHeld: false, reasons: [] }
@@ -238,6 +241,9 @@ export function createOutgoingQueue(parts: Parts) {
         recipientsRefusal(toCounted(message), limitDefaults) ?? (isHeld && !message.outgoing.isApproved ? heldForApproval(reasons) : one)
       )
     })
+    const allowed = messages.filter((_, index) => !(decided[index] instanceof ApiError))
+    const refusals = await holds.judgeAnswers(allowed, sql)
+    return decided.map((one, index) => refusals.get(messages[index] as Addressed) ?? one)
   }
 
   return { inspect: holds.inspect, inspectOne, judgeBatch, queue, queueJudged, queueMessage, shareAttachments, takeFiles }
