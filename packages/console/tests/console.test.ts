@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { findInaccessible, launchBrowser, openPage, takePicture, type Watched } from './harness/browser.ts'
 import { openKeyField, signInByKey, submitSignIn, waitForShell } from './harness/sign-in.ts'
-import { expectAccessible, expectFailure, openFailingPage, withoutFailedLoads } from './harness/states.ts'
+import { expectAccessible, expectFailure, lookAt, openFailingPage, withoutFailedLoads } from './harness/states.ts'
 import { startWorld, type World } from './harness/world.ts'
 
 let world: World
@@ -161,6 +161,30 @@ describe('mail', () => {
     await page.goto('/console/inbox?q=tag:campaign:spring')
     await page.getByRole('link', { name: /Shipping 40 units/ }).waitFor()
     expect(await page.locator('.mail-row').count()).toBe(1)
+  })
+
+  test('the search takes metadata, and explains a wrong form beside it', async () => {
+    const { data } = await world.expectApi(200, 'GET', '/mailboxes/sales/messages?subject=Shipping')
+    await world.expectApi(200, 'PATCH', `/mailboxes/sales/messages/${data[0].id}`, { body: { metadata: { 'order number': 4711 } } })
+    await page.goto('/console/inbox')
+    await page.getByRole('link', { name: /Delivery window/ }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('metadata:order')
+    const problem = page.getByText('metadata:order is not a filter.')
+    await problem.waitFor()
+    const field = page.getByRole('searchbox', { name: 'Search messages' })
+    expect(await field.getAttribute('aria-describedby')).toBe(await problem.getAttribute('id'))
+    await lookAt(page, 'inbox-search-problem', () => problem.waitFor())
+    await field.fill('')
+    await page.keyboard.type('metadata:"order number:4711"')
+    await problem.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: /Shipping 40 units/ }).waitFor()
+    expect(await page.locator('.mail-row').count()).toBe(1)
+    expect(await field.getAttribute('aria-invalid')).toBe('false')
+    await page.keyboard.type(' field kit')
+    await page.locator('mark').first().waitFor()
+    expect(await page.locator('.mail-row').count()).toBe(1)
+    await lookAt(page, 'inbox-metadata')
   })
 
   test('remote images stay blocked until asked', async () => {

@@ -1,6 +1,7 @@
 // The search of the inbox with its operators.
+import type { MessageSummary } from '@callsign/sdk'
 import { describe, expect, test } from 'vitest'
-import { listQueryOf, parseSearch, readFilter } from './filter.ts'
+import { listQueryOf, matches, parseSearch, readFilter } from './filter.ts'
 
 describe('parseSearch', () => {
   test('splits operators from words', () => {
@@ -10,6 +11,7 @@ describe('parseSearch', () => {
       list: { from: 'ada', is_read: false },
       hasCode: true,
       hasAttachment: false,
+      problem: null,
     })
   })
 
@@ -23,8 +25,28 @@ describe('parseSearch', () => {
       list: {},
       hasCode: false,
       hasAttachment: false,
+      problem: 'is:purple is not a filter. Write is:unread, is:read or is:starred.',
     })
   })
+
+  test('takes metadata with any value, and explains it without one', () => {
+    const listOf = (search: string) => parseSearch(search).list
+    expect(listOf('metadata:order:4711 offer')).toEqual({ metadata: 'order:4711' })
+    expect(listOf('metadata:"order number:47 11"')).toEqual({ metadata: 'order number:47 11' })
+    expect(listOf('metadata:url:https://a.example')).toEqual({ metadata: 'url:https://a.example' })
+    for (const wrong of ['metadata:order', 'metadata::4711'])
+      expect(parseSearch(wrong)).toMatchObject({
+        text: wrong,
+        list: {},
+        problem: `${wrong} is not a filter. Write metadata:KEY:VALUE, in quotes if it has spaces.`,
+      })
+  })
+})
+
+test('checks metadata by the text of its value', () => {
+  const message = { from: '', to: [], cc: [], subject: '', metadata: { order: 4711, paid: true } } as unknown as MessageSummary
+  const isFound = (metadata: string) => matches(message, { metadata }, parseSearch(''))
+  expect(['order:4711', 'paid:true', 'order:471', 'none:undefined'].map(isFound)).toEqual([true, true, false, false])
 })
 
 test('conditions of the search win over those of the folder', () => {

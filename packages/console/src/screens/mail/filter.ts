@@ -34,6 +34,8 @@ export type ListQuery = {
   flag?: string
   /** A tag as name:value. */
   tag?: string
+  /** Metadata as key:value. */
+  metadata?: string
   from?: string
   to?: string
   subject?: string
@@ -49,16 +51,31 @@ export type Search = {
   /** True for messages that contain a code or link. */
   hasCode: boolean
   hasAttachment: boolean
+  /** Explains the first operator whose value has a wrong form. */
+  problem: string | null
 }
 
-const operatorPattern = /(-?)\b(from|to|subject|label|tag|flag|is|has|after|before):("[^"]*"|\S+)/gi
+const operatorPattern = /(-?)\b(from|to|subject|label|tag|metadata|flag|is|has|after|before):("[^"]*"|\S+)/gi
+
+/** The forms of operators that do not take every value. */
+const forms: Record<string, string> = {
+  tag: 'tag:NAME:VALUE, in letters, digits, _ and -',
+  metadata: 'metadata:KEY:VALUE, in quotes if it has spaces',
+  is: 'is:unread, is:read or is:starred',
+  has: 'has:code or has:attachment',
+  after: 'after:YYYY-MM-DD',
+  before: 'before:YYYY-MM-DD',
+}
 
 /** Splits a search such as `from:ada is:unread invoice` into conditions and words. Unknown values stay words. */
 export function parseSearch(search: string): Search {
-  const found: Search = { text: '', list: {}, hasCode: false, hasAttachment: false }
+  const found: Search = { text: '', list: {}, hasCode: false, hasAttachment: false, problem: null }
   const rest = search.replace(operatorPattern, (whole, minus: string, name: string, quoted: string) => {
     const value = quoted.replace(/^"|"$/g, '')
-    return minus === '' && value !== '' && take(found, name.toLowerCase(), value) ? ' ' : whole
+    if (minus !== '' || value === '') return whole
+    if (take(found, name.toLowerCase(), value)) return ' '
+    found.problem ??= `${whole} is not a filter. Write ${forms[name.toLowerCase()]}.`
+    return whole
   })
   found.text = rest.replace(/\s+/g, ' ').trim()
   return found
@@ -68,6 +85,7 @@ function take(found: Search, name: string, value: string): boolean {
   const { list } = found
   if (name === 'from' || name === 'to' || name === 'subject' || name === 'label' || name === 'flag') list[name] = value
   else if (name === 'tag' && /^[\w-]+:[\w-]+$/.test(value)) list.tag = value
+  else if (name === 'metadata' && /^[^:]+:/.test(value)) list.metadata = value
   else if (name === 'after' || name === 'before') {
     const time = Date.parse(value)
     if (Number.isNaN(time)) return false
@@ -109,6 +127,7 @@ export function matches(message: MessageSummary, query: ListQuery, search: Searc
     (query.direction === undefined || message.direction === query.direction) &&
     (query.label === undefined || message.labels.includes(query.label)) &&
     (query.tag === undefined || message.tags.some((tag) => `${tag.name}:${tag.value}` === query.tag)) &&
+    (query.metadata === undefined || Object.entries(message.metadata).some(([key, value]) => `${key}:${value}` === query.metadata)) &&
     (query.flag === undefined || message.flags.some((flag) => flag.type === query.flag)) &&
     contains(message.from, query.from) &&
     contains([...message.to, ...message.cc].join(' '), query.to) &&

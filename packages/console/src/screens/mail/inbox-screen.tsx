@@ -10,7 +10,7 @@ import { useShortcuts } from '../../navigation/shortcuts.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
 import { canWrite } from '../../session/session.ts'
 import { openComposer } from './composer-state.ts'
-import { type MailFilter, readFilter, type ThreadFolder, threadFolderOf } from './filter.ts'
+import { type MailFilter, parseSearch, readFilter, type ThreadFolder, threadFolderOf } from './filter.ts'
 import { FolderPane } from './folder-pane.tsx'
 import { messagePages, useIdentities } from './mailboxes.ts'
 import { linkToMessage, MessageList } from './message-list.tsx'
@@ -27,9 +27,10 @@ export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps
     { keys: '/', label: 'Search', run: () => document.getElementById('mail-search')?.focus() },
     ...(canWrite.value ? [{ keys: 'c', label: 'Write a message', run: compose }] : []),
   ])
+  const threadFolder = threadFolderOf(filter.folder)
   const actions = (
     <>
-      <SearchField search={filter.search} />
+      <SearchField search={filter.search} hasProblem={threadFolder === null && parseSearch(filter.search).problem !== null} />
       {canWrite.value && (
         <Button kind="primary" icon="edit" shortcut="c" onClick={compose}>
           Compose
@@ -38,7 +39,6 @@ export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps
     </>
   )
   const known = identities.data.value
-  const threadFolder = threadFolderOf(filter.folder)
   return (
     <Screen title="Inbox" actions={actions} isFlush>
       <div class={`mail-panes${openId ? ' has-open' : ''}`}>

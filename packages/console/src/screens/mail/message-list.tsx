@@ -10,10 +10,11 @@ import { addressOf, place } from '../../navigation/place.ts'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { canWrite } from '../../session/session.ts'
 import { BulkBar } from './bulk-bar.tsx'
-import type { MailFilter } from './filter.ts'
+import { type MailFilter, parseSearch } from './filter.ts'
 import { identityOf, type ListedMessage } from './mailboxes.ts'
 import { changeMessage } from './message-actions.ts'
 import { MessageRow } from './message-row.tsx'
+import { searchProblemId } from './search-field.tsx'
 
 const rowHeight = 62
 
@@ -36,8 +37,14 @@ export function MessageList({ pages, identities, filter, openAt }: MessageListPr
     if ([...selected.peek()].some((id) => !known.has(id))) selected.value = new Set([...selected.peek()].filter((id) => known.has(id)))
   }, [items])
   const error = pages.error.value
+  const { problem } = parseSearch(filter.search)
   return (
     <section class="mail-list" aria-label="Messages">
+      {problem && (
+        <p class="mail-list-note" id={searchProblemId} role="status">
+          {problem}
+        </p>
+      )}
       {isSelecting && <BulkBar selected={selected} items={items} handleOf={handleOf} />}
       <div class="grow mail-list-rows">
         {items.length > 0 ? (

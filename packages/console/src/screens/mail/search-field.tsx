@@ -10,6 +10,7 @@ const operators = [
   'subject:',
   'label:',
   'tag:NAME:VALUE',
+  'metadata:KEY:VALUE',
   'flag:',
   'is:unread',
   'is:starred',
@@ -20,7 +21,10 @@ const operators = [
 ]
 const hint = `Words, "phrases", -without, ${operators.join(' ')}`
 
-export function SearchField({ search }: { search: string }) {
+export const searchProblemId = 'mail-search-problem'
+
+/** `hasProblem` is true while the element with `searchProblemId` explains what is wrong. */
+export function SearchField({ search, hasProblem }: { search: string; hasProblem: boolean }) {
   const [text, setText] = useState(search)
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
@@ -46,6 +50,8 @@ export function SearchField({ search }: { search: string }) {
         value={text}
         placeholder="Search"
         title={hint}
+        aria-invalid={hasProblem}
+        aria-describedby={hasProblem ? searchProblemId : undefined}
         autoComplete="off"
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
