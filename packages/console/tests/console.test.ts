@@ -20,7 +20,7 @@ beforeAll(async () => {
   await waitForShell(page)
 }, 120_000)
 /** An object that a test sends, rejects or deletes may be loaded once more by the event about it. */
-const isOfRemoved = (problem: string) => /404 \(Not Found\) .*\/mailboxes\/\w+\/(drafts|messages)\/\w+$/.test(problem)
+const isOfRemoved = (problem: string) => /404 \(Not Found\) .*\/mailboxes\/\w+\/(drafts|messages)\/\w+(\/versions)?$/.test(problem)
 afterEach(() => {
   expect(owner.problems.splice(0).filter((problem) => !isOfRemoved(problem))).toEqual([])
 })
