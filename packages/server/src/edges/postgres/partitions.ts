@@ -91,15 +91,20 @@ export function createPartitions(db: Database, log: Log): Partitions {
     async extend(at) {
       // Partitions of all tables have the same bounds. Another table may lack those that the leading one has.
       const wanted = await planRanges(db, at)
-      for (const table of tables.toReversed())
+      for (const table of tables.toReversed()) {
+        const missingIn = async (sql: Sql) => {
+          const last = (await listPartitions(sql, table)).at(-1) as Partition
+          return { last, ranges: rangesBehind(wanted, last.toMs) }
+        }
+        if ((await missingIn(db)).ranges.length === 0) continue
         await change(table.name, async (tx) => {
           // Not two processes at once. Rows are written meanwhile.
           await tx.query({ text: `LOCK TABLE ${table.name} IN SHARE UPDATE EXCLUSIVE MODE` })
-          const last = (await listPartitions(tx, table)).at(-1) as Partition
-          const ranges = rangesBehind(wanted, last.toMs)
+          const { last, ranges } = await missingIn(tx)
           for (const range of ranges) await createPartition(tx, table, last.name, range)
-          if (ranges.length > 0) tx.afterCommit(() => log.info({ table: table.name, partitions: ranges.length }, 'partitions created'))
+          tx.afterCommit(() => log.info({ table: table.name, partitions: ranges.length }, 'partitions created'))
         })
+      }
     },
 
     async release(at) {
