@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { comparisonOf } from './harness/comparison.ts'
 import type { FigureName } from './harness/goals.ts'
 import { readResults, saveResults } from './harness/results.ts'
@@ -14,13 +14,14 @@ const benchmarks = globSync('*.ts', { cwd: folder })
   .filter((name) => name !== 'main')
   .sort()
 
-/** Runs one benchmark and returns the figures that it reports. */
-async function run(name: string, options: string[]): Promise<Map<FigureName, number>> {
+/** Runs one benchmark and returns the figures that it reports. `checkout` is that of an earlier server, which may lack what is measured. */
+async function run(name: string, options: string[], checkout: string | null = null): Promise<Map<FigureName, number>> {
   const measured = new Map<FigureName, number>()
-  const child = fork(join(folder, `${name}.ts`), options, { execArgv: ['--disable-warning=ExperimentalWarning'] })
+  const env = checkout === null ? process.env : { ...process.env, BENCH_CHECKOUT: checkout }
+  const child = fork(join(folder, `${name}.ts`), options, { env, execArgv: ['--disable-warning=ExperimentalWarning'] })
   child.on('message', (figure: { name: FigureName; value: number }) => measured.set(figure.name, figure.value))
   const [code] = await once(child, 'exit')
-  if (code !== 0) process.exitCode = 1
+  if (code !== 0 && checkout === null) process.exitCode = 1
   return measured
 }
 
@@ -29,6 +30,7 @@ function printList(): void {
   const sentenceOf = (name: string) => (readFileSync(join(folder, `${name}.ts`), 'utf8').split('\n', 1)[0] as string).replace(/^\/\/ /, '')
   for (const name of benchmarks) console.log(`${name.padEnd(width)}  ${sentenceOf(name)}`)
   console.log('\nRun npm run bench -- NAME, or all as NAME. The options are --rounds 3, --seconds 3 and --connections 1,16,64.')
+  console.log('--before DIR measures the server of an earlier checkout, with its node_modules, in turns with this one.')
   console.log(
     'all, or --save with a NAME, saves the figures in docs/performance.json. npm run docs then prints them in docs/performance.md.',
   )
@@ -38,6 +40,9 @@ function printList(): void {
 const alone = 'scale'
 
 const given = process.argv.slice(2)
+const place = given.indexOf('--before')
+/** The checkout of an earlier commit, whose figures are taken in turns with those of this one. */
+const earlier = place < 0 ? null : resolve(given.splice(place, 2)[1] ?? '')
 const [wanted, ...options] = given.filter((argument) => argument !== '--save')
 const isSaved = wanted === 'all' || given.includes('--save')
 if (wanted === undefined) {
@@ -46,15 +51,18 @@ if (wanted === undefined) {
   console.error(`${wanted} is not a benchmark. Run npm run bench to list them.`)
   process.exitCode = 2
 } else {
-  const before = readResults()
+  const saved = readResults()
   const measured = new Map<FigureName, number>()
-  for (const name of wanted === 'all' ? benchmarks.filter((one) => one !== alone) : [wanted])
+  const before = earlier === null ? null : new Map<FigureName, number>()
+  for (const name of wanted === 'all' ? benchmarks.filter((one) => one !== alone) : [wanted]) {
+    if (before !== null) for (const [figure, value] of await run(name, options, earlier)) before.set(figure, value)
     for (const [figure, value] of await run(name, options)) measured.set(figure, value)
+  }
   if (measured.size > 0) {
-    const { head, rows, losses } = comparisonOf(before, measured)
+    const { head, rows, losses } = comparisonOf(saved, measured, before)
     console.log('\n## Figures and goals\n')
     printTable(head, rows)
     for (const loss of losses) console.log(loss)
-    if (isSaved) saveResults(before, measured)
+    if (isSaved) saveResults(saved, measured, before)
   }
 }

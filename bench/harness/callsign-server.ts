@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const main = join(import.meta.dirname, '..', '..', 'packages', 'server', 'src', 'main.ts')
+/** The checkout whose server is measured: this one, or that of `npm run bench -- all --before DIR`. */
+const checkout = process.env.BENCH_CHECKOUT ?? join(import.meta.dirname, '..', '..')
+const main = join(checkout, 'packages', 'server', 'src', 'main.ts')
 
 /** A rate limit would cap the measured figure. The log is written to /dev/null at its default level, so that formatting its lines counts. */
 const environment = {

@@ -23,3 +23,12 @@ test('a figure that fell by more than a tenth says so', () => {
     'mail out, 10 KB, signed fell by 11 %: 1 on 2026-01-02, now 0.89.',
   ])
 })
+
+test('the figures of an earlier server stand beside those of this one', () => {
+  const { head, rows } = comparisonOf({}, measured({ deliver: 1.5, webhooks: 0.9 }), measured({ deliver: 0.7 }))
+  expect(head.slice(2, 4)).toEqual(['before', 'measured'])
+  expect(rows.map((row) => row.slice(2, 4))).toEqual([
+    ['0.7', '1.5'],
+    ['', '0.9'],
+  ])
+})

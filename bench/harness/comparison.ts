@@ -7,12 +7,12 @@ export function figureTable(saved: Results): string {
   const runs = Map.groupBy(Object.values(saved), ({ machine, date }) => `${date}, ${machine}`)
   const names = (Object.keys(goals) as FigureName[]).filter((name) => saved[name] !== undefined)
   const rows = names.map((name) => {
-    const { value, date } = saved[name] as Result
+    const { value, before, date } = saved[name] as Result
     const goal: Goal = goals[name]
-    return [goal.of, goal.against, String(value), goalText(goal), isMet(goal, value) ? 'met' : 'short', date]
+    return [goal.of, goal.against, String(before ?? ''), String(value), goalText(goal), isMet(goal, value) ? 'met' : 'short', date]
   })
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`
-  const heads = ['figure', 'against', 'measured', 'goal', '', 'day']
+  const heads = ['figure', 'against', 'before', 'measured', 'goal', '', 'day']
   return [...[...runs.keys()].map((run) => `Run of ${run}.`), '', line(heads), `|${'---|'.repeat(heads.length)}`, ...rows.map(line)].join(
     '\n',
   )
@@ -23,9 +23,13 @@ const lossMax = 0.1
 
 const goalText = (goal: Goal): string => ('atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`)
 
-/** One row for each measured figure, and a sentence for each that fell. */
-export function comparisonOf(saved: Results, measured: Map<FigureName, number>): { head: string[]; rows: string[][]; losses: string[] } {
-  const head = ['figure', 'against', 'measured', 'saved', 'goal', '']
+/** One row for each measured figure, and a sentence for each that fell. `before` has the figures of an earlier server in the same run. */
+export function comparisonOf(
+  saved: Results,
+  measured: Map<FigureName, number>,
+  before: Map<FigureName, number> | null = null,
+): { head: string[]; rows: string[][]; losses: string[] } {
+  const head = ['figure', 'against', ...(before === null ? [] : ['before']), 'measured', 'saved', 'goal', '']
   const losses: string[] = []
   const rows = (Object.keys(goals) as FigureName[]).flatMap((name) => {
     const value = measured.get(name)
@@ -35,7 +39,8 @@ export function comparisonOf(saved: Results, measured: Map<FigureName, number>):
     const loss = last === undefined ? 0 : lossSince(goal, last.value, value)
     if (last !== undefined && loss > lossMax)
       losses.push(`${goal.of} fell by ${Math.round(loss * 100)} %: ${last.value} on ${last.date}, now ${value}.`)
-    return [[goal.of, goal.against, String(value), last ? String(last.value) : '', goalText(goal), isMet(goal, value) ? 'met' : 'short']]
+    const earlier = before === null ? [] : [String(before.get(name) ?? '')]
+    return [[goal.of, goal.against, ...earlier, String(value), last ? String(last.value) : '', goalText(goal), isMet(goal, value) ? 'met' : 'short']]
   })
   return { head, rows, losses }
 }
