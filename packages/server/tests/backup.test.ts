@@ -159,7 +159,8 @@ async function pack(path: string, entries: Entry[]): Promise<void> {
 }
 
 test('a backup of a running embedded server becomes an external installation, and goes back into an embedded one', {
-  timeout: 120_000,
+  // Five servers start one after the other.
+  timeout: 240_000,
 }, async () => {
   const [source, target, back, files] = [await dataDir(), await dataDir(), await dataDir(), await dataDir()]
   const server = await startCallsignd({ CALLSIGN_DATA_DIR: source })

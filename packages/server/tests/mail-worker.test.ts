@@ -58,12 +58,15 @@ describe('the main thread', () => {
     }
   })
 
-  test('25 MB of text take less than 50 ms of it to check, and as much to read', async () => {
+  test('25 MB of text take less of it than 50 ms or two copies to check, and as much to read', async () => {
     const reader = open()
     await reader.read(Buffer.alloc(100_000, 'x'))
     const text = Buffer.from(`From: a@b.example\r\n\r\n${`${'A'.repeat(76)}\r\n`.repeat(330_000)}`)
-    expect(await leastMainThreadMs(() => reader.check('a@b.example', client, text))).toBeLessThan(50)
-    expect(await leastMainThreadMs(() => reader.read(text))).toBeLessThan(50)
+    // The text is copied once for the thread. One copy takes 90 ms on a machine whose new memory is slow.
+    const copyMs = await leastMainThreadMs(async () => Buffer.from(text))
+    const limitMs = Math.max(50, 2 * copyMs)
+    expect(await leastMainThreadMs(() => reader.check('a@b.example', client, text))).toBeLessThan(limitMs)
+    expect(await leastMainThreadMs(() => reader.read(text))).toBeLessThan(limitMs)
   })
 })
 
