@@ -530,6 +530,21 @@ describe('POST', () => {
   describe('on a kept connection', () => {
     const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
+    async function keptTo(answer: (socket: Socket) => void) {
+      const server = await listen(answer)
+      const web = webWith()
+      cleanups.push(() => web.close())
+      const post = (sent = body, headers: Record<string, string> = {}) =>
+        web.post(`http://${publicAddress}:${server.port}/hook`, {
+          headers,
+          body: sent,
+          timeoutMs: 5000,
+          snippetBytesMax: 10,
+          keepAlive: true,
+        })
+      return { server, post }
+    }
+
     /** Posts once to keep a connection, and then again, which `second` answers. */
     async function postTwice(second: (socket: Socket) => void, timeoutMs = 5000) {
       const answers: ((socket: Socket) => void)[] = [(socket) => void socket.write(ok), second]
@@ -561,6 +576,52 @@ describe('POST', () => {
       const { result, server } = await postTwice(second, failure === 'timeout' ? 300 : 5000)
       expect(result).toMatchObject({ kind: 'failed', failure })
       expect([server.connections, server.requests.length]).toEqual([1, 2])
+    })
+
+    test('a request is not repeated once a byte of its answer has arrived', async () => {
+      const { result, server } = await postTwice((socket) => void socket.end('HTTP/1.1 200'))
+      expect(result).toMatchObject({ failure: 'connection_lost' })
+      expect([server.connections, server.requests.length]).toEqual([1, 2])
+    })
+
+    test.each([
+      ['a length', ok, 1],
+      ['chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n', 1],
+      ['an interim answer first', `HTTP/1.1 103 Hints\r\n\r\n${ok}`, 1],
+      ['close', ok.replace('\r\n', '\r\nconnection: close\r\n'), 2],
+      ['a keep-alive time as short as the margin', ok.replace('\r\n', '\r\nkeep-alive: timeout=2\r\n'), 2],
+      ['bytes behind the answer', `${ok}HTTP/1.1 200 OK\r\n`, 2],
+    ])('after %s, two posts use %3$d connections', async (_what, answer, connections) => {
+      const { server, post } = await keptTo((socket) => void socket.write(answer))
+      expect(await post()).toMatchObject({ kind: 'answered', status: 200, snippet: 'ok' })
+      expect(await post()).toMatchObject({ kind: 'answered', status: 200, snippet: 'ok' })
+      expect(server.connections).toBe(connections)
+    })
+
+    test('bytes that arrive between two requests close the connection', async () => {
+      const { server, post } = await keptTo((socket) => {
+        socket.write(ok)
+        setTimeout(() => socket.write('HTTP/1.1 500 x\r\ncontent-length: 0\r\n\r\n'), 20)
+      })
+      await post()
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      expect(await post()).toMatchObject({ status: 200 })
+      expect(server.connections).toBe(2)
+    })
+
+    test('large bodies arrive whole', async () => {
+      const large = Buffer.alloc(300_000, 'ü')
+      const { server, post } = await keptTo((socket) => void socket.write(ok))
+      for (let i = 0; i < 2; i++) expect(await post(large)).toMatchObject({ status: 200 })
+      expect(server.connections).toBe(1)
+      for (const request of server.requests) expect(request.endsWith(`\r\n\r\n${large.toString('latin1')}`)).toBe(true)
+    })
+
+    test('a header with a line break is not sent', async () => {
+      const { server, post } = await keptTo((socket) => void socket.write(ok))
+      for (const headers of [{ a: 'b\r\nc: d' }, { 'a\r\nb': 'c' }, { 'a b': 'c' }, { a: 'ł' }] as Record<string, string>[])
+        await expect(post(body, headers)).rejects.toThrow('cannot be sent')
+      expect(server.connections).toBe(0)
     })
 
     test('the first request of a connection is not repeated', async () => {

@@ -1,26 +1,22 @@
 // The outbound guard. Every request to a URL supplied by a caller uses it, on a connection with a checked peer.
-import { isAscii } from 'node:buffer'
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { Client, type Dispatcher } from 'undici'
-import { nowMs } from '../../core/clock.ts'
 import { type FetchedFile, FetchRefused, type FileAccess, type GuardedPost, type Web } from '../../core/web.ts'
 import { createAddressRules } from './address-rules.ts'
+import { BoundedBytes } from './bounded-bytes.ts'
 import { findLiteralProblem, openGuarded } from './guarded-connection.ts'
+import { createGuardedPost } from './guarded-post.ts'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
-import { close, KeptConnections, type Line } from './kept-connections.ts'
 import { type OutboundTarget, parseOutboundUrl } from './outbound-url.ts'
-import { BoundedBytes, type PostAnswer, receivePost } from './post-answer.ts'
 
 const redirectsUsual = 3
 const headerBytesMax = 16 * 1024
-// Bytes that are read of a POST response, so that an ordinary receiver can send it completely. Only its snippet is kept.
-const postAnswerBytesMax = 64 * 1024
 
-type Sent = { method: 'GET' | 'POST'; headers: Record<string, string>; body?: Buffer }
 type Answer = { status: number; headers: Dispatcher.ResponseData['headers']; body: Readable }
 
-/** Milliseconds that a connection left open by a server is kept, which is also the maximum that the server may ask for. */
-const keptMs = 10_000
+/** A connection with a checked peer, and the HTTP client that uses only this connection. */
+type Line = { client: Client; socket: Socket }
 
 /** `allowCidrs` are allowed in addition to public addresses. `connectTimeoutMs` limits each of lookup, dialling and TLS handshake. */
 export type WebOptions = { allowCidrs: string[]; userAgent: string; lookup?: Lookup; connectTimeoutMs?: number }
@@ -28,17 +24,18 @@ export type WebOptions = { allowCidrs: string[]; userAgent: string; lookup?: Loo
 /** `close` ends the kept connections. */
 export type GuardedWeb = Web & GuardedPost & { close: () => void }
 
-type Posted = { answer: PostAnswer; snippet: string }
-
 /** The guarded web. Throws an Error when a range of `allowCidrs` is malformed. Ignores the environment, including proxy settings. */
 export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), connectTimeoutMs = 5000 }: WebOptions): GuardedWeb {
   const rules = createAddressRules(allowCidrs)
 
-  const kept = new KeptConnections()
+  const open = (target: OutboundTarget, signal: AbortSignal): Promise<Socket> =>
+    openGuarded(target, { rules, lookup, connectTimeoutMs, signal })
+
+  const posts = createGuardedPost({ open, userAgent })
 
   /** A new connection and its client, which never opens a second one by itself. */
-  async function openLine(target: OutboundTarget, signal: AbortSignal, keepAlive: boolean): Promise<Line> {
-    const socket = await openGuarded(target, { rules, lookup, connectTimeoutMs, signal })
+  async function openLine(target: OutboundTarget, signal: AbortSignal): Promise<Line> {
+    const socket = await open(target, signal)
     let isTaken = false
     const client = new Client(target.url.origin, {
       connect: (_options, callback) => {
@@ -47,72 +44,34 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
         // Deferred, because the client starts the request only when it gets the connection after this call.
         queueMicrotask(() => callback(null, socket))
       },
-      pipelining: keepAlive ? 1 : 0,
-      keepAliveTimeout: keptMs,
-      keepAliveMaxTimeout: keptMs,
+      pipelining: 0,
       allowH2: false,
       maxHeaderSize: headerBytesMax,
       // The total time limit of the caller applies instead.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    return { client, socket, openedMs: performance.now(), isWatched: false }
+    return { client, socket }
   }
 
-  const optionsOf = ({ url }: OutboundTarget, { method, headers, body }: Sent): Dispatcher.DispatchOptions => ({
-    method,
-    path: url.pathname + url.search,
-    headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
-    body: body ?? null,
-  })
-
-  /** Runs one request on a line. A line that fails is closed. */
-  async function onLine<T>(line: Line, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
+  /** One GET on a line and the start of its response. A line that fails is closed. */
+  async function get(line: Line, { url }: OutboundTarget, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
     // Ends whatever is in flight on the line, including a request that the client has not written yet.
     signal.addEventListener('abort', () => close(line), { once: true })
     try {
-      return await request()
+      const answer = await line.client.request({
+        method: 'GET',
+        path: url.pathname + url.search,
+        headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
+        reset: true,
+      })
+      // Destroying an unread body emits an error that is not awaited anywhere.
+      answer.body.on('error', () => {})
+      return { status: answer.statusCode, headers: answer.headers, body: answer.body }
     } catch (error) {
       close(line)
       throw error
     }
-  }
-
-  /** One GET on a line and the start of its response. */
-  const get = (line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal): Promise<Answer> =>
-    onLine(line, signal, async () => {
-      const { statusCode, headers, body } = await line.client.request({ ...optionsOf(target, sent), reset: true })
-      // Destroying an unread body emits an error that is not awaited anywhere.
-      body.on('error', () => {})
-      return { status: statusCode, headers, body }
-    })
-
-  const post = (line: Line, target: OutboundTarget, sent: Sent, signal: AbortSignal, reset: boolean): Promise<PostAnswer> =>
-    onLine(line, signal, () => receivePost(line.client, { ...optionsOf(target, sent), reset }, postAnswerBytesMax))
-
-  async function postOnce(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
-    const line = await openLine(target, signal, false)
-    const answer = await post(line, target, sent, signal, true)
-    close(line)
-    return { answer, snippet: snippetOf(answer, snippetBytesMax) }
-  }
-
-  /** Like `postOnce`, on a kept connection if there is one. If the server has just closed it, a new one is opened once. */
-  async function postKept(target: OutboundTarget, sent: Sent, snippetBytesMax: number, signal: AbortSignal): Promise<Posted> {
-    const { origin } = target.url
-    const old = kept.take(origin)
-    let line = old ?? (await openLine(target, signal, true))
-    let answer: PostAnswer
-    try {
-      answer = await post(line, target, sent, signal, false)
-    } catch (error) {
-      if (!old || signal.aborted || !isLost(error)) throw error
-      line = await openLine(target, signal, true)
-      answer = await post(line, target, sent, signal, false)
-    }
-    if (answer.isWhole) kept.give(origin, line)
-    else close(line)
-    return { answer, snippet: snippetOf(answer, snippetBytesMax) }
   }
 
   async function fetchFollowing(
@@ -125,8 +84,8 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
     let target = parseOutboundUrl(address)
     for (let redirects = 0; ; redirects++) {
       const opened = access?.origin === target.url.origin ? access.headers : {}
-      const line = await openLine(target, signal, false)
-      const answer = await get(line, target, { method: 'GET', headers: { accept: '*/*', ...opened } }, signal)
+      const line = await openLine(target, signal)
+      const answer = await get(line, target, { accept: '*/*', ...opened }, signal)
       try {
         const location = redirectLocation(answer)
         if (location === null) return await readFile(answer, bytesMax)
@@ -152,25 +111,15 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
       }
     },
 
-    close: () => kept.close(),
-
-    async post(url, { headers, body, timeoutMs, snippetBytesMax, keepAlive }) {
-      const startedMs = nowMs()
-      const durationMs = () => Math.max(0, nowMs() - startedMs)
-      try {
-        return await withinTime(timeoutMs, async (signal) => {
-          const target = parseOutboundUrl(url)
-          const sent: Sent = { method: 'POST', headers, body }
-          const { answer, snippet } = await (keepAlive ? postKept : postOnce)(target, sent, snippetBytesMax, signal)
-          const retryAfter = singleHeader(answer, 'retry-after')?.slice(0, 64) ?? null
-          return { kind: 'answered', status: answer.status, retryAfter, snippet, durationMs: durationMs() }
-        })
-      } catch (error) {
-        if (!(error instanceof FetchRefused)) throw error
-        return { kind: 'failed', failure: error.failure, message: error.message, durationMs: durationMs() }
-      }
-    },
+    ...posts,
   }
+}
+
+/** Ends a line with the request in flight on it. */
+function close({ client, socket }: Line): void {
+  // Its errors were reported through the request or do not matter any more.
+  client.destroy().catch(() => {})
+  socket.destroy()
 }
 
 /** Runs the work under one total time limit. Every failure becomes a FetchRefused. */
@@ -190,10 +139,6 @@ async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => P
 const lostPattern = /^(UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED)$/
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
-
-/** True when the connection ended during the request. */
-const isLost = (error: unknown): boolean =>
-  error instanceof FetchRefused ? error.failure === 'connection_lost' : error instanceof Error && lostPattern.test(codeOf(error))
 
 function httpFailure(error: unknown): unknown {
   if (error instanceof FetchRefused || !(error instanceof Error)) return error
@@ -228,13 +173,6 @@ async function readFile(answer: Answer, bytesMax: number): Promise<FetchedFile> 
   return { bytes, contentType: mediaType(singleHeader(answer, 'content-type')) }
 }
 
-function snippetOf({ headers, bytes }: PostAnswer, snippetBytesMax: number): string {
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return ''
-  const start = bytes.subarray(0, snippetBytesMax)
-  // `stream` drops a character that was cut in half. PostgreSQL text cannot contain NUL.
-  return (isAscii(start) ? start.toString('latin1') : new TextDecoder().decode(start, { stream: true })).replaceAll('\0', '')
-}
-
 /** Reads the body. `isWhole` is false for more than `bytesMax`. */
 async function readUpTo(body: Readable, bytesMax: number): Promise<{ bytes: Buffer; isWhole: boolean }> {
   const held = new BoundedBytes(bytesMax)
@@ -243,7 +181,7 @@ async function readUpTo(body: Readable, bytesMax: number): Promise<{ bytes: Buff
 }
 
 /** A header that must occur at most once, or null when it is missing or repeated. */
-function singleHeader(answer: Pick<Answer, 'headers'>, name: string): string | null {
+function singleHeader(answer: Answer, name: string): string | null {
   const value = answer.headers[name]
   return typeof value === 'string' ? value : null
 }
