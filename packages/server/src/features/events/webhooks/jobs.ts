@@ -66,7 +66,7 @@ export interface Deliverer {
 export function createDeliverer({ db, accounts, events, web, formats, sealKey, retrySeconds, businessEvents, log }: Parts): Deliverer {
   const slots = new QueueSlots<Claim>()
   const open = new Set<Promise<void>>()
-  const bodies = createEventBodies(events.payloadOf, formats)
+  const bodies = createEventBodies(events, formats)
   const health = createEndpointHealth(db, accounts)
   let state: 'idle' | 'running' | 'stopping' = 'idle'
   let isDelivering = false
@@ -132,7 +132,7 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
     if (claimed.length === 0) return
     const [rows, found] = await Promise.all([
       store.findEndpoints(db, [...new Set(claimed.map((one) => one.webhook_id))]),
-      events.find([...new Set(claimed.map((one) => one.event_id))]),
+      bodies.find(claimed.map((one) => one.event_id)),
     ])
     const targets = new Map(
       [...rows].map(([id, row]) => [id, { ...row, secrets: openSecrets(row), headers: openHeaders(sealKey, row.id, row.headers) }]),
