@@ -467,6 +467,38 @@ describe('TLS', () => {
     expect((await refusal(webWith(undefined, undefined, 100).fetchFile(url(silent), limits))).failure).toBe('connect_timeout')
   })
 
+  test('posts over one kept connection arrive whole and in order, and its certificate is checked', async () => {
+    const post = async (tls: { cert: string; key: string }, bodies: Buffer[]) => {
+      const server = await listen((socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'), { tls })
+      const web = webWith(async () => [publicAddress])
+      cleanups.push(() => web.close())
+      const results = []
+      for (const body of bodies)
+        results.push(
+          await web.post(`https://name.example:${server.port}/hook`, {
+            headers: {},
+            body,
+            timeoutMs: 5000,
+            snippetBytesMax: 10,
+            keepAlive: true,
+          }),
+        )
+      return { results, server }
+    }
+    const bodies = ['one', 'ü'.repeat(200_000), 'three'].map((text) => Buffer.from(text))
+    const good = createCertificate({ commonName: 'x', dnsNames: ['name.example'], issuer: authority })
+    const { results, server } = await post(good, bodies)
+    expect(results.map((result) => result.kind === 'answered' && result.snippet)).toEqual(['ok', 'ok', 'ok'])
+    expect(server.requests.map((request) => request.slice(request.indexOf('\r\n\r\n') + 4))).toEqual(
+      bodies.map((body) => body.toString('latin1')),
+    )
+    expect(server.connections).toBe(1)
+    const own = createCertificate({ commonName: 'x', dnsNames: ['name.example'] })
+    const refused = await post(own, bodies)
+    expect(refused.results).toMatchObject(Array(3).fill({ kind: 'failed', failure: 'tls_untrusted' }))
+    expect(refused.server.requests).toEqual([])
+  })
+
   test('https never redirects to http, http may redirect to https', async () => {
     const plain = await listen(respond('plain'))
     const certificate = createCertificate({ commonName: 'x', dnsNames: ['name.example'], issuer: authority })
