@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { LruCache } from './lru-cache.ts'
 
-const startCache = () => new LruCache<string>({ bytesMax: 10, valueBytesMax: 6, sizeOf: (value, key) => value.length + key.length })
+const startCache = () => new LruCache<string>({ sizeMax: 10, valueSizeMax: 6, sizeOf: (value, key) => value.length + key.length })
 const keptOf = (cache: LruCache<string>, keys: string) => [...keys].filter((key) => cache.has(key)).join('')
 
 test('a value is found by its key, and the newest one replaces it', () => {

@@ -1,17 +1,17 @@
-// A cache limited by bytes. It drops the values that were not read for the longest time.
+// A cache limited by bytes, or by another size. It drops the values that were not read for the longest time.
 
 export type CacheLimits<Value> = {
-  bytesMax: number
+  sizeMax: number
   /** A larger value is not kept. */
-  valueBytesMax: number
+  valueSizeMax: number
   sizeOf: (value: Value, key: string) => number
 }
 
 export class LruCache<Value> {
   readonly #limits: CacheLimits<Value>
   /** Least recently read first: a map keeps the order of insertion. */
-  readonly #entries = new Map<string, { value: Value; bytes: number }>()
-  #bytes = 0
+  readonly #entries = new Map<string, { value: Value; size: number }>()
+  #size = 0
 
   constructor(limits: CacheLimits<Value>) {
     this.#limits = limits
@@ -33,19 +33,19 @@ export class LruCache<Value> {
   /** Replaces the value of the key, also by none when the new value is too large. */
   keep(key: string, value: Value): void {
     this.#drop(key)
-    const { bytesMax, valueBytesMax, sizeOf } = this.#limits
-    const bytes = sizeOf(value, key)
-    if (bytes > valueBytesMax) return
-    this.#entries.set(key, { value, bytes })
-    this.#bytes += bytes
+    const { sizeMax, valueSizeMax, sizeOf } = this.#limits
+    const size = sizeOf(value, key)
+    if (size > valueSizeMax) return
+    this.#entries.set(key, { value, size })
+    this.#size += size
     for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= bytesMax) break
+      if (this.#size <= sizeMax) break
       this.#drop(oldest)
     }
   }
 
   #drop(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0
+    this.#size -= this.#entries.get(key)?.size ?? 0
     this.#entries.delete(key)
   }
 }

@@ -27,8 +27,8 @@ export interface EventBodies {
 }
 
 export function createEventBodies(source: EventSource, formats: BodyFormats): EventBodies {
-  const events = new LruCache<Kept<EventRow>>({ bytesMax: eventsMax, valueBytesMax: 1, sizeOf: () => 1 })
-  const bodies = new LruCache<Kept<Buffer>>({ bytesMax: bodiesBytesMax, valueBytesMax: bodyBytesMax, sizeOf: ({ value }) => value.length })
+  const events = new LruCache<Kept<EventRow>>({ sizeMax: eventsMax, valueSizeMax: 1, sizeOf: () => 1 })
+  const bodies = new LruCache<Kept<Buffer>>({ sizeMax: bodiesBytesMax, valueSizeMax: bodyBytesMax, sizeOf: ({ value }) => value.length })
   const building = new Map<string, Promise<Buffer>>()
 
   function recent<T>(cache: LruCache<Kept<T>>, key: string): T | undefined {

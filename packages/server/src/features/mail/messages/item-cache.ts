@@ -21,7 +21,7 @@ const sizeOf = ({ start, files }: MessageJson): number => start.length + (files.
 /** The messages that were read last, of any mailbox. The database decides each time which of them a caller may see. */
 export class ItemCache extends LruCache<MessageJson> {
   constructor() {
-    super({ bytesMax, valueBytesMax: itemBytesMax, sizeOf })
+    super({ sizeMax: bytesMax, valueSizeMax: itemBytesMax, sizeOf })
   }
 
   /** The item, unless it has another version. */
