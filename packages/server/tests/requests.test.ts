@@ -1,11 +1,12 @@
 // The log of API requests: what it holds and what it never holds, its filters, its retention, and that it belongs to one organization.
-import { firstId } from '@callsign/contract/ids'
+import { firstId, newId } from '@callsign/contract/ids'
 import { fetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBusinessEvents } from '../src/core/business-events.ts'
 import { createLog } from '../src/core/log.ts'
 import { generateKey } from '../src/features/account/keys/model.ts'
 import { createRequests } from '../src/features/account/requests/operations.ts'
+import { insertRequests } from '../src/features/account/requests/store.ts'
 import { startCallsignd } from './harness/callsignd.ts'
 import { openBrowser } from './harness/console-browser.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
@@ -199,6 +200,44 @@ test('entries are deleted after their days, the others stay', async () => {
   expect(kept).toContain(young)
   expect(kept).toContain(entry.id)
   for (const id of old) expect(kept).not.toContain(id)
+})
+
+test('the entries of a key go with it, also those that are written while it is deleted', async () => {
+  const own = await harness.createOrganization('Deleting')
+  const countOf = async (keyId: string): Promise<number> =>
+    (
+      await harness.db.query<{ count: number }>({
+        text: 'SELECT count(*)::int AS count FROM api_requests WHERE key_id = $1',
+        values: [keyId],
+      })
+    ).rows[0]?.count ?? -1
+  const entriesOf = (keyId: string, count: number) =>
+    Array.from({ length: count }, () => ({
+      id: newId('request'),
+      organizationId: own.id,
+      keyId,
+      operation: 'getCaller',
+      method: 'GET',
+      path: '/api/v1/me',
+      status: 200,
+      errorCode: null,
+      durationMs: 1,
+      fields: [],
+      at: new Date(),
+    }))
+  const kept = await harness.expectApi(201, 'POST', '/keys', { key: own.key, body: { name: 'Kept', type: 'organization' } })
+  await insertRequests(harness.db, entriesOf(kept.id, 3))
+  for (let round = 0; round < 20; round++) {
+    const gone = await harness.expectApi(201, 'POST', '/keys', { key: own.key, body: { name: 'Gone', type: 'organization' } })
+    await insertRequests(harness.db, entriesOf(gone.id, 2))
+    expect(await countOf(gone.id)).toBe(2)
+    await Promise.all([
+      insertRequests(harness.db, [...entriesOf(gone.id, 50), ...entriesOf(kept.id, 1)]),
+      harness.db.query({ text: 'DELETE FROM api_keys WHERE id = $1', values: [gone.id] }),
+    ])
+    expect(await countOf(gone.id)).toBe(0)
+  }
+  expect(await countOf(kept.id)).toBe(23)
 })
 
 test('with 0 days nothing is recorded, and the list is empty', async () => {
