@@ -1,5 +1,5 @@
--- New rows have the highest ids. At the right end of an index a full page is split at its end, and at the left end in the middle, which
--- takes twice the space and 2 µs more for each row. Lists read these indexes backwards.
+-- New rows have the highest ids. A full page at the right end of an index is split at its end. One at the left end is split in the middle,
+-- which takes twice the space and 2 µs more for each row. Lists read these indexes backwards.
 
 DROP INDEX threads_latest;
 CREATE INDEX threads_latest ON threads (mailbox_id, folder, is_unread, has_outbound, last_message_id) WHERE message_count > 0;
