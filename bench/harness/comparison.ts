@@ -40,7 +40,17 @@ export function comparisonOf(
     if (last !== undefined && loss > lossMax)
       losses.push(`${goal.of} fell by ${Math.round(loss * 100)} %: ${last.value} on ${last.date}, now ${value}.`)
     const earlier = before === null ? [] : [String(before.get(name) ?? '')]
-    return [[goal.of, goal.against, ...earlier, String(value), last ? String(last.value) : '', goalText(goal), isMet(goal, value) ? 'met' : 'short']]
+    return [
+      [
+        goal.of,
+        goal.against,
+        ...earlier,
+        String(value),
+        last ? String(last.value) : '',
+        goalText(goal),
+        isMet(goal, value) ? 'met' : 'short',
+      ],
+    ]
   })
   return { head, rows, losses }
 }

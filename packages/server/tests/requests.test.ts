@@ -1,8 +1,9 @@
 // The log of API requests: what it holds and what it never holds, its filters, its retention, and that it belongs to one organization.
-import { firstId, newId } from '@callsign/contract/ids'
+import { firstId } from '@callsign/contract/ids'
 import { fetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBusinessEvents } from '../src/core/business-events.ts'
+import { newId } from '../src/core/ids.ts'
 import { createLog } from '../src/core/log.ts'
 import { generateKey } from '../src/features/account/keys/model.ts'
 import { createRequests } from '../src/features/account/requests/operations.ts'
