@@ -1,5 +1,5 @@
 // Reads the head of an HTTP/1 answer: its status, how its body ends, and whether its connection can be used again (RFC 9112).
-import { FetchRefused } from '../../core/web.ts'
+import { notHttp } from './failures.ts'
 
 export type AnswerHead = {
   status: number
@@ -21,8 +21,6 @@ const lengthPattern = /^\d{1,15}$/
 const closePattern = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
 const keepPattern = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i
 const keptSecondsPattern = /(?:^|[,; \t])timeout=(\d{1,6})/i
-
-export const notHttp = (): FetchRefused => new FetchRefused("The server's answer is not valid HTTP.", 'bad_response')
 
 /** `text` is Latin-1, and ends with the line break of its last field. Throws FetchRefused for anything that two readers could read differently. */
 export function readAnswerHead(text: string): AnswerHead {

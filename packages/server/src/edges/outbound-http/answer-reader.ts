@@ -1,9 +1,9 @@
 // Reads the answer to one POST as its bytes arrive. Keeps the status and the first bytes of the body.
 import { isAscii } from 'node:buffer'
-import { FetchRefused } from '../../core/web.ts'
-import { type AnswerHead, notHttp, readAnswerHead } from './answer-head.ts'
+import { type AnswerHead, readAnswerHead } from './answer-head.ts'
 import { BoundedBytes } from './bounded-bytes.ts'
 import { BadChunks, ChunkReader } from './chunk-reader.ts'
+import { notHttp, tooLargeHead } from './failures.ts'
 
 const headBytesMax = 16 * 1024
 /** Bytes that are read of a body, so that an ordinary receiver can send it completely. */
@@ -121,8 +121,6 @@ export class AnswerReader {
     this.#part = none
   }
 }
-
-const tooLargeHead = (): FetchRefused => new FetchRefused("The server's answer has too large headers.", 'bad_response')
 
 /** `stream` drops a character that was cut in half. PostgreSQL text cannot contain NUL. */
 const toText = (bytes: Buffer): string =>

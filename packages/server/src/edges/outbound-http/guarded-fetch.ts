@@ -5,6 +5,7 @@ import { Client, type Dispatcher } from 'undici'
 import { type FetchedFile, FetchRefused, type FileAccess, type GuardedPost, type Web } from '../../core/web.ts'
 import { createAddressRules } from './address-rules.ts'
 import { BoundedBytes } from './bounded-bytes.ts'
+import { lost, notHttp, tooLargeHead, unusable, withinTime } from './failures.ts'
 import { findLiteralProblem, openGuarded } from './guarded-connection.ts'
 import { createGuardedPost } from './guarded-post.ts'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
@@ -99,7 +100,11 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
 
   return {
     async fetchFile(url, { bytesMax, timeoutMs, access = null, redirectsMax = redirectsUsual }) {
-      return await withinTime(timeoutMs, (signal) => fetchFollowing(url, bytesMax, redirectsMax, access, signal))
+      return await withinTime(timeoutMs, (signal) =>
+        fetchFollowing(url, bytesMax, redirectsMax, access, signal).catch((error) => {
+          throw httpFailure(error)
+        }),
+      )
     },
 
     findUrlProblem(url) {
@@ -122,20 +127,6 @@ function close({ client, socket }: Line): void {
   socket.destroy()
 }
 
-/** Runs the work under one total time limit. Every failure becomes a FetchRefused. */
-async function withinTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), timeoutMs)
-  try {
-    return await work(controller.signal)
-  } catch (error) {
-    if (controller.signal.aborted) throw new FetchRefused('The server did not answer completely in time.', 'timeout')
-    throw httpFailure(error)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 const lostPattern = /^(UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED)$/
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
@@ -143,15 +134,12 @@ const codeOf = (error: Error): string => ('code' in error ? String(error.code) :
 function httpFailure(error: unknown): unknown {
   if (error instanceof FetchRefused || !(error instanceof Error)) return error
   const code = codeOf(error)
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new FetchRefused("The server's answer has too large headers.", 'bad_response')
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
-    return new FetchRefused("The server's answer is not valid HTTP.", 'bad_response')
-  if (lostPattern.test(code)) {
-    return new FetchRefused('The server closed the connection before its answer was complete.', 'connection_lost')
-  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLargeHead()
+  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return notHttp()
+  if (lostPattern.test(code)) return lost()
   // A request that cannot be sent is a bug of this server. Any other coded error was caused by the remote server.
   if (code === '' || code === 'UND_ERR_INVALID_ARG') return error
-  return new FetchRefused("The server's answer could not be used.", 'bad_response')
+  return unusable()
 }
 
 /** The target of a redirect, or null for any other response. */

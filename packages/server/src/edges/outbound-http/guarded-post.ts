@@ -3,9 +3,10 @@ import type { Socket } from 'node:net'
 import { nowMs } from '../../core/clock.ts'
 import { FetchRefused, type GuardedPost } from '../../core/web.ts'
 import type { PostAnswer } from './answer-reader.ts'
+import { withinTime } from './failures.ts'
 import { KeptConnections } from './kept-connections.ts'
 import { type OutboundTarget, parseOutboundUrl } from './outbound-url.ts'
-import { PostLine, timedOut } from './post-line.ts'
+import { PostLine } from './post-line.ts'
 
 /** Targets whose URLs were read lately. */
 const targetsMax = 1000
@@ -38,17 +39,8 @@ export function createGuardedPost({ open, userAgent }: Parts): Pick<GuardedPost,
     return found
   }
 
-  async function openLine({ target, leftMs }: Sent): Promise<PostLine> {
-    const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(), leftMs())
-    try {
-      return new PostLine(await open(target, controller.signal))
-    } catch (error) {
-      throw controller.signal.aborted ? timedOut() : error
-    } finally {
-      clearTimeout(timer)
-    }
-  }
+  const openLine = ({ target, leftMs }: Sent): Promise<PostLine> =>
+    withinTime(leftMs(), async (signal) => new PostLine(await open(target, signal)))
 
   const send = (line: PostLine, { head, body, snippetBytesMax, leftMs }: Sent): Promise<PostAnswer> =>
     line.post(head, body, snippetBytesMax, leftMs())

@@ -1,7 +1,7 @@
 // One connection with a checked peer for posts, one after the other: writes requests and reads their answers.
 import type { Socket } from 'node:net'
-import { FetchRefused } from '../../core/web.ts'
 import { AnswerReader, type PostAnswer } from './answer-reader.ts'
+import { lost, timedOut, unusable } from './failures.ts'
 
 /** Larger requests are written as two pieces, without a copy of their body. */
 const copiedBytesMax = 16 * 1024
@@ -98,13 +98,9 @@ export class PostLine {
   }
 }
 
-export const timedOut = (): FetchRefused => new FetchRefused('The server did not answer completely in time.', 'timeout')
-
-const lost = (): FetchRefused => new FetchRefused('The server closed the connection before its answer was complete.', 'connection_lost')
-
 const lostPattern = /^(ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|ERR_STREAM_DESTROYED|ERR_STREAM_WRITE_AFTER_END)$/
 
-function failureOf(error: Error): FetchRefused {
+function failureOf(error: Error): Error {
   const code = 'code' in error ? String(error.code) : ''
-  return lostPattern.test(code) ? lost() : new FetchRefused("The server's answer could not be used.", 'bad_response')
+  return lostPattern.test(code) ? lost() : unusable()
 }
