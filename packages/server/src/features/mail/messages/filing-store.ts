@@ -72,7 +72,7 @@ export async function insertThreads(tx: Tx, threads: NewThread[]): Promise<void>
 }
 
 /**
- * Updates threads, or inserts those that are new. Violates the foreign key when the mailbox is deleted. The transaction starts again when a thread
+ * Updates threads, or inserts those that were deleted meanwhile. Violates the foreign key when the mailbox is deleted. The transaction starts again when a thread
  * was joined into another since it was looked up. The retry finds the references in the joined thread.
  */
 export async function upsertThreads(tx: Tx, threads: NewThread[]): Promise<void> {
