@@ -3,6 +3,7 @@ import { deflateSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { createFileReader, type FileReaderSettings } from '../src/edges/mail-worker/file-reader.ts'
+import { watchMemory } from './harness/memory-watch.ts'
 import {
   compressedGigabyte,
   makeArchive,
@@ -164,21 +165,16 @@ describe('each bomb has its end, less than 250 ms of the main thread and less th
     const bytes = make()
     expect(bytes.length).toBeLessThan(26 * megabyte)
     const reader = open()
-    let most = 0
-    const before = process.memoryUsage.rss()
-    const watch = setInterval(() => {
-      most = Math.max(most, process.memoryUsage.rss() - before)
-    }, 20)
     await reader.read(fileOf(Buffer.from('first')))
+    const watch = await watchMemory()
     const started = process.threadCpuUsage()
     const found = await reader.read(fileOf(bytes, filename))
     const { user, system } = process.threadCpuUsage(started)
-    clearInterval(watch)
     const end = 'failure' in found ? found.failure : found.isTruncated ? 'truncated' : 'text'
     if (!('failure' in found)) expect(found.text.length).toBeLessThanOrEqual(charactersMax)
     expect(end).toMatch(ends)
     expect((user + system) / 1000).toBeLessThan(250)
-    expect(most).toBeLessThan(700 * megabyte)
+    expect(await watch.end()).toBeLessThan(700 * megabyte)
     // The reader goes on with the next file.
     expect(await reader.read(fileOf(Buffer.from('next')))).toMatchObject({ text: 'next' })
   })
