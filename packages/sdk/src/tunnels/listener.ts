@@ -25,8 +25,8 @@ const helloMsMax = 10_000
 const drainMsMax = 90_000
 /** Gateways refresh their routing within this time. Until then they may send requests over a connection that is being replaced. */
 const lingerMs = 1000
-/** Dials to reach another node. */
-const twinDialsMax = 4
+/** Dials to reach another node. A load balancer that chooses one of two at random misses the other in one of 4,000 cases. */
+const twinDialsMax = 12
 
 /** Errors that a retry would repeat. */
 const isFinal = (error: unknown): boolean => error instanceof ApiError && [401, 403, 404].includes(error.status)

@@ -1,0 +1,33 @@
+// Limits of processor time for machines of any speed. They hold for one on which the work below takes 10 ms.
+
+const referenceMs = 10
+const text =
+  'Received: from mx.example (mx.example [192.0.2.1]) by mail.example with ESMTP id 4711; <b>=?utf-8?q?t=C3=A9xt?=</b>\r\n'.repeat(3000)
+
+/** Reads a text in the ways of a mail parser: by pattern, by character and as bytes. */
+function work(): number {
+  let sum = 0
+  for (const { 0: word } of text.matchAll(/[a-z0-9]+(?=[ .>])/gi)) sum += word.length
+  for (let i = 0; i < text.length; i++) sum = (sum * 31 + text.charCodeAt(i)) | 0
+  return sum + Buffer.from(Buffer.from(text).toString('base64'), 'base64').indexOf('none')
+}
+
+/** Processor time of this thread for a piece of work, in milliseconds, and its result. */
+export async function measureThread<T>(run: () => T): Promise<{ ms: number; result: Awaited<T> }> {
+  const before = process.threadCpuUsage()
+  const result = await run()
+  const { user, system } = process.threadCpuUsage(before)
+  return { ms: (user + system) / 1000, result }
+}
+
+/** The least processor time of `rounds` runs, because compilation and other processes add to some of them. */
+export async function leastThreadMs(run: () => unknown, rounds = 3): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round++) least = Math.min(least, (await measureThread(run)).ms)
+  return least
+}
+
+/** A limit in milliseconds, as many times longer as this machine is slower now than the one of the limit, and no shorter. */
+export async function allowedMs(limitMs: number): Promise<number> {
+  return limitMs * Math.max(1, (await leastThreadMs(work, 5)) / referenceMs)
+}
