@@ -70,8 +70,8 @@ const besideAfterMs = 100
  * While `inFlightMax` groups run, the next one collects items. `besideFrom` (1 by default) is the number of items that starts a group
  * beside a running one. Fewer wait for the running group, but at most `besideAfterMs`, because that group may itself wait for a lock. This
  * pays off where a group is expensive and an item is cheap.
- * With `gatherMs`, the group after a finished one starts when as many items have arrived as that one had, or after `gatherMs`. Callers
- * often return at once, and without this wait they would split into two alternating halves.
+ * With `gatherMs`, the group after the last running one starts when as many items have arrived as that one had, or after `gatherMs`.
+ * Callers often return at once, and without this wait a group would begin with the first of them.
  * When a group fails, each of its items runs alone, so that one bad item does not fail the others. `isFinal` names errors after which no
  * item may run again.
  */
@@ -144,7 +144,7 @@ class Groups<T, R> {
       else await Promise.all(group.map((one) => this.#runAlone(one)))
     } finally {
       this.#inFlight--
-      if (gatherMs > 0) this.#gather(group.length, gatherMs)
+      if (gatherMs > 0 && this.#inFlight === 0) this.#gather(group.length, gatherMs)
       this.#schedule()
     }
   }
