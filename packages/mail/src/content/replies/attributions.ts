@@ -136,7 +136,7 @@ const hasDate = (text: string): boolean => /\d[:.h時时시]\s?\d{2}|\b(?:19|20)
 const hasDay = (text: string): boolean =>
   /\b(?:19|20)\d\d\b|\d{4}[年년]|\d[-./]\s?\d{1,2}[-./]\s?\d|\d[-./ ]\p{L}{3,10}\.?[-./ ]\d{2}/u.test(text)
 // One pattern takes a tenth of the time of a search for each word.
-const verb = new RegExp(WROTE_WORDS.map((word) => RegExp.escape(word)).join('|'))
+const verb = new RegExp(WROTE_WORDS.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'))
 const hasVerb = (text: string): boolean => verb.test(text)
 const hasAddress = (text: string): boolean =>
   /<\s?[^<>\s]{1,200}@[^<>\s]{1,200}\s?>/.test(text) ||
