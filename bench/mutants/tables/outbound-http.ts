@@ -50,7 +50,7 @@ export const mutants: Mutant[] = [
     only: 'POST',
   },
   {
-    name: 'blocked names told from unknown ones',
+    name: 'blocked names distinguished from unknown ones',
     file: 'packages/server/src/edges/outbound-http/guarded-connection.ts',
     find: 'if (answers.length === 0 || !answers.every((address) => rules.allows(address))) throw notReachable()',
     replace: `if (answers.length === 0) throw notReachable()

@@ -84,7 +84,8 @@ test.each(Object.entries(bombs))('%s takes at most 200 ms of processor time, and
     for (let round = 0; round < 200; round++) readMail(raw.subarray(0, 5000))
     const limitMs = await allowedMs(200)
     const restKb = process.resourceUsage().maxRSS
-    const ms = await leastThreadMs(() => readMail(raw))
+    // Six rounds, because the speed of a shared machine changes between one round and the next.
+    const ms = await leastThreadMs(() => readMail(raw), 6)
     const grownBytes = (process.resourceUsage().maxRSS - restKb) * 1024
     console.log(JSON.stringify({ ms, limitMs, grownBytes, bytes: raw.length }))`
   const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], { input: make(1), maxBuffer: 1 << 20 })
