@@ -188,11 +188,11 @@ function startGroups(options: Parameters<typeof groupCommit>[1]) {
     await new Promise<void>((resolve) => ends.push(resolve))
     return items
   }, options)
-  const end = async () => {
-    for (const one of ends.splice(0)) one()
+  const endSome = async (count: number) => {
+    for (const one of ends.splice(0, count)) one()
     await turn()
   }
-  return { groups, together, end }
+  return { groups, together, end: () => endSome(ends.length), endFirst: () => endSome(1) }
 }
 
 test('a group starts beside another when enough items wait, and fewer wait for the next', async () => {
@@ -261,6 +261,24 @@ describe('with a gathering time', () => {
     ])
     await end()
     expect(await Promise.all([waited, ...back])).toEqual([3, 4, 5])
+  })
+
+  test('callers of a group that ends beside a running one are not waited for', async () => {
+    const { groups, together, end, endFirst } = startGroups({ groupMax: 4, inFlightMax: 2, besideFrom: 2, gatherMs: 5 })
+    const all = [1, 2, 3, 4].map(together)
+    await turn()
+    all.push(...[5, 6].map(together))
+    await turn()
+    await endFirst()
+    all.push(...[7, 8].map(together))
+    await turn()
+    expect(groups).toEqual([
+      [1, 2, 3, 4],
+      [5, 6],
+      [7, 8],
+    ])
+    await end()
+    expect(await Promise.all(all)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
   test('the wait for returning callers is limited to gatherMs', async () => {
