@@ -32,12 +32,12 @@ function printList(): void {
   console.log('\nRun npm run bench -- NAME, or all as NAME. The options are --rounds 3, --seconds 3 and --connections 1,16,64.')
   console.log('--before DIR measures the server of an earlier checkout, with its node_modules, in turns with this one.')
   console.log(
-    'all, or --save with a NAME, saves the figures in docs/performance.json. npm run docs then prints them in docs/performance.md.',
+    'all, which runs those with goals, or --save with a NAME, saves the figures in docs/performance.json. npm run docs then prints them in docs/performance.md.',
   )
 }
 
-/** Too large for a run of all figures: it fills a disk of 50 GB and takes an hour. */
-const alone = 'scale'
+/** The benchmarks whose figures have goals. */
+const withGoals = benchmarks.filter((name) => readFileSync(join(folder, `${name}.ts`), 'utf8').includes("from './harness/goals.ts'"))
 
 const given = process.argv.slice(2)
 const place = given.indexOf('--before')
@@ -54,15 +54,16 @@ if (wanted === undefined) {
   const saved = readResults()
   const measured = new Map<FigureName, number>()
   const before = earlier === null ? null : new Map<FigureName, number>()
-  for (const name of wanted === 'all' ? benchmarks.filter((one) => one !== alone) : [wanted]) {
+  for (const name of wanted === 'all' ? withGoals : [wanted]) {
     if (before !== null) for (const [figure, value] of await run(name, options, earlier)) before.set(figure, value)
     for (const [figure, value] of await run(name, options)) measured.set(figure, value)
+    // After each benchmark, so that a run that is stopped keeps what it measured.
+    if (isSaved) saveResults(saved, measured, before)
   }
   if (measured.size > 0) {
     const { head, rows, losses } = comparisonOf(saved, measured, before)
     console.log('\n## Figures and goals\n')
     printTable(head, rows)
     for (const loss of losses) console.log(loss)
-    if (isSaved) saveResults(saved, measured, before)
   }
 }

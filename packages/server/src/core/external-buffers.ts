@@ -26,9 +26,9 @@ let look = () => {}
  */
 export function freeExternalBuffers(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit')
-  // Leaves room for them above the live heap. A full collection otherwise sets a limit so close that a few more megabytes trigger the next
-  // one.
-  setFlagsFromString('--heap-growing-percent=100')
+  // Leaves room for them above the live heap: half of it. A full collection otherwise sets a limit so close that a few more megabytes
+  // trigger the next one.
+  setFlagsFromString('--heap-growing-percent=50')
   // A minor collection is faster than waking helper threads, which also have to wait for busy processors.
   setFlagsFromString('--no-parallel-scavenge')
   setFlagsFromString('--expose-gc')

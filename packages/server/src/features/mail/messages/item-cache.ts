@@ -8,7 +8,7 @@ type UnlinkedFile = Omit<Static<typeof Attachment>, 'url'>
 /** The JSON up to the value of `attachments`, which is the last field or the one before the links of the message. */
 export type MessageJson = { version: string; start: Buffer; files: UnlinkedFile[] }
 
-const bytesMax = 24 * 1024 * 1024
+const bytesMax = 16 * 1024 * 1024
 const itemBytesMax = 256 * 1024
 /** The estimated memory of an item besides its bytes, and of a file. */
 const overheadBytes = 300

@@ -28,7 +28,7 @@ const isFiltered = ({ folder, tag, metadata }: MailQuery): boolean => [folder, t
 
 /** Pages as JSON. A key names the versions of all messages, and takes memory as well. */
 const pageLimits = {
-  sizeMax: 8 * 1024 * 1024,
+  sizeMax: 4 * 1024 * 1024,
   valueSizeMax: 1024 * 1024,
   sizeOf: (page: Buffer, key: string): number => page.length + key.length,
 }
