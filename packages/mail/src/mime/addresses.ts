@@ -154,10 +154,17 @@ class AddressReader {
       const close = value.slice(from, from + DOMAIN_LITERAL_CHARACTERS_MAX).indexOf(']')
       if (close > 0) at = from + close + 1
     } else if (word === null) {
-      while (at < value.length && !isSpecial(value.charCodeAt(at)) && !(value[at] === '[' && value[at - 1] === '@')) at++
+      while (at < value.length && !this.#endsAtom(value.charCodeAt(at)) && !(value[at] === '[' && value[at - 1] === '@')) at++
     }
     this.#add(value.slice(from, at), false)
     return at
+  }
+
+  /** Openers that count as plain text do not end an atom, because each would be one of its own. */
+  #endsAtom(code: number): boolean {
+    if (code === 0x22) return !this.#areQuotesOpen
+    if (code === 0x28) return !this.#areCommentsOpen
+    return isSpecial(code)
   }
 
   #reset(): void {

@@ -1,6 +1,7 @@
 // Messages made to hurt: any bytes parse, limits hold, and cost grows with size and no faster.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { threadMs } from '../../tests/harness/processor.ts'
 import { extractReplyText } from '../content/replies/reply-text.ts'
 import { HTML_CHARACTERS_MAX, htmlToText } from '../html/text.ts'
 import { ADDRESSES_MAX } from './addresses.ts'
@@ -15,15 +16,14 @@ const MIXED = `${FROM}Content-Type: multipart/mixed; boundary="bound"\r\n\r\n`
 function spentMs(run: () => unknown, rounds: number, enough = 0): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < rounds && best >= enough; round++) {
-    const before = process.threadCpuUsage()
+    const beforeMs = threadMs()
     run()
-    const { user, system } = process.threadCpuUsage(before)
-    best = Math.min(best, (user + system) / 1000)
+    best = Math.min(best, threadMs() - beforeMs)
   }
   return best
 }
 
-// Quadratic work on four times the input costs sixteen times as much; the constant covers fixed cost and the clock.
+// Quadratic work on four times the input costs sixteen times as much; the constant covers fixed cost.
 function expectLinear(make: (size: number) => () => unknown, size: number): void {
   make(size)()
   const bound = spentMs(make(size), 4) * 10 + 20
