@@ -11,6 +11,8 @@ export const expireApprovalJob = 'expire-approval'
 
 /** All null, and without reasons, unless approval was requested. */
 export type ApprovalColumns = {
+  /** True when a person approved exactly this version by scheduling it. */
+  is_approved: boolean
   /** Sorts by time and orders the queue. */
   approval_id: string | null
   approval_status: 'requested' | 'expired' | null
@@ -24,6 +26,7 @@ export type ApprovalColumns = {
 }
 
 export const noApproval: ApprovalColumns = {
+  is_approved: false,
   approval_id: null,
   approval_status: null,
   approval_reasons: [],
@@ -35,6 +38,7 @@ export const noApproval: ApprovalColumns = {
 
 /** A new request, with a link of its own. */
 export const newApproval = (reasons: string[], at: Date, expiresAt: Date): ApprovalColumns => ({
+  is_approved: false,
   approval_id: newId('approval'),
   approval_status: 'requested',
   approval_reasons: reasons,

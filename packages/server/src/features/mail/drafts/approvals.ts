@@ -51,6 +51,8 @@ export interface ApprovalChanges {
   columnsAfter(caller: Caller, owner: MailboxOwner, before: DraftRow | null, changed: DraftRow, inspection: Inspection): ApprovalColumns
   /** Writes job, event and audit entry of the difference between the two rows. */
   record(tx: Tx, owner: MailboxOwner, before: DraftRow | null, row: DraftRow, actor: Actor | null): Promise<void>
+  /** Writes a draft with a new request for approval, which the server makes for these reasons. */
+  request(tx: Tx, owner: MailboxOwner, row: DraftRow, reasons: string[]): Promise<void>
   /** Writes event and audit entry of a waiting draft that was sent. */
   recordSent(tx: Tx, owner: MailboxOwner, row: DraftRow, messageId: string, actor: Actor): Promise<void>
   /** Writes event and audit entry of a rejection. */
@@ -140,7 +142,7 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
       const isScheduled = changed.send_at !== null && changed.send_at !== before.send_at
       if (!isScheduled) return { ...changed, approval_link_id: null }
       checkMayApprove(before, true, nowMs())
-      return noApproval
+      return { ...noApproval, is_approved: true }
     },
 
     async record(tx, owner, before, row, actor) {
@@ -148,6 +150,12 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
       if (!before || before.approval_id === null || row.approval_id !== null) return
       if (before.approval_job_id !== null) await cancelJob(tx, before.approval_job_id)
       if (actor) await recordApproved(tx, owner, row, null, actor)
+    },
+
+    async request(tx, owner, row, reasons) {
+      const asked: DraftRow = { ...row, ...newRequest(reasons, row.updated_at) }
+      await store.updateDraft(tx, asked)
+      await recordRequest(tx, owner, row, asked)
     },
 
     async recordSent(tx, owner, row, messageId, actor) {

@@ -1,18 +1,31 @@
-// Sends scheduled drafts, and ends requests for approval. A draft that cannot be sent stays one, with the reason in `send_error`.
+// Sends scheduled drafts, and ends requests for approval. A draft that cannot be sent stays one, with the reason in `send_error`. One that is
+// held waits for approval.
 import { now } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { Finish, Job, JobHandler } from '../../../core/job.ts'
 import type { Database } from '../../../core/sql.ts'
 import { approvalRequired, type Identities } from '../../account/identities/operations.ts'
+import { HeldForApproval, isHeldForApproval } from '../outbound/model.ts'
 import { expireApprovalJob } from './approval.ts'
-import { sendDraftJob } from './model.ts'
+import { type DraftRow, sendDraftJob } from './model.ts'
 import type { Drafts } from './operations.ts'
 import * as store from './store.ts'
 
 const leaseMs = 30_000
 const concurrency = 8
 const errorCharactersMax = 500
+
+const withoutSchedule = (row: DraftRow): DraftRow => ({
+  ...row,
+  send_at: null,
+  job_id: null,
+  scheduled_by_key_id: null,
+  is_approved: false,
+  version: row.version + 1,
+  change_id: newId('draft'),
+  updated_at: now(),
+})
 
 export function createScheduledSend({ db, identities, drafts }: { db: Database; identities: Identities; drafts: Drafts }): JobHandler {
   async function run(job: Job, finish: Finish): Promise<void> {
@@ -26,7 +39,7 @@ export function createScheduledSend({ db, identities, drafts }: { db: Database; 
         const row = await store.lockDraft(tx, seen.mailbox_id, seen.id)
         if (row?.job_id === job.id) {
           if (row.approval_status !== null || (row.is_written_by_agent && owner.draftApproval === 'required')) throw approvalRequired()
-          await drafts.queueDraft(tx, owner, row, forwarded, { keyId: null, isApproved: !row.is_written_by_agent })
+          await drafts.queueDraft(tx, owner, row, forwarded, { keyId: row.scheduled_by_key_id, isApproved: row.is_approved })
         }
         await finish(tx, { done: true })
       })
@@ -35,15 +48,10 @@ export function createScheduledSend({ db, identities, drafts }: { db: Database; 
       await db.transact(async (tx) => {
         const row = await store.lockDraft(tx, seen.mailbox_id, seen.id)
         if (row?.job_id === job.id) {
-          await store.updateDraft(tx, {
-            ...row,
-            send_at: null,
-            job_id: null,
-            send_error: error.message.slice(0, errorCharactersMax),
-            version: row.version + 1,
-            change_id: newId('draft'),
-            updated_at: now(),
-          })
+          const stopped = { ...withoutSchedule(row), send_error: error.message.slice(0, errorCharactersMax) }
+          if (isHeldForApproval(error) && row.approval_status === null)
+            await drafts.approvals.request(tx, owner, stopped, error instanceof HeldForApproval ? error.reasons : [])
+          else await store.updateDraft(tx, stopped)
         }
         await finish(tx, { done: true })
       })

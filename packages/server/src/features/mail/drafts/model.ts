@@ -41,6 +41,8 @@ export type DraftRow = {
   attachment_count: number
   send_at: Date | null
   job_id: string | null
+  /** The key of the latest change of a scheduled draft. Null for a member, or without a schedule. */
+  scheduled_by_key_id: string | null
   send_error: string | null
   is_written_by_agent: boolean
   change_id: string

@@ -21,10 +21,12 @@ type Given = {
   /** The message that the draft answers or forwards. */
   message: MessageRow | null
   isByAgent: boolean
+  /** The key of the call. Null for a member. */
+  keyId: string | null
   at: Date
 }
 
-export function newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent, at }: Given): DraftRow {
+export function newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent, keyId, at }: Given): DraftRow {
   const answer = message && body.in_reply_to !== undefined ? answerTo(message, ownAddresses, body.reply_all ?? false) : null
   const text = fields.text ?? null
   const html = fields.html ?? null
@@ -55,6 +57,7 @@ export function newDraft({ owner, author, ownAddresses, body, fields, message, i
     attachment_count: body.attachments?.length ?? 0,
     send_at: sendAt,
     job_id: sendAt ? newId('job') : null,
+    scheduled_by_key_id: sendAt ? keyId : null,
     send_error: null,
     is_written_by_agent: isByAgent,
     change_id: newId('draft'),

@@ -161,7 +161,11 @@ export function createDrafts(parts: Parts): Drafts {
       // Checks a given author. An answer is from the address that its message came to.
       const cameTo = body.in_reply_to === undefined ? null : message?.envelope_to
       const author = await chooseAuthor(owner, fields.from_entry, cameTo)
-      const made = newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent: call.caller.agents !== null, at })
+      const made = newDraft({
+        ...{ owner, author, ownAddresses, body, fields, message, at },
+        isByAgent: call.caller.agents !== null,
+        keyId: keyIdOf(call),
+      })
       const inspection = await inspectDraft(undefined, owner, made)
       const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made, inspection) }
       checkRecipientCount(row)
@@ -225,6 +229,8 @@ export function createDrafts(parts: Parts): Drafts {
           version: before.version + 1,
           attachment_count: kept.length + added.length,
           job_id: isMoved ? (fields.send_at ? newId('job') : null) : before.job_id,
+          scheduled_by_key_id: changed.send_at === null ? null : keyIdOf(call),
+          is_approved: false,
           send_error: null,
           is_written_by_agent: call.caller.agents !== null,
           change_id: newId('draft'),

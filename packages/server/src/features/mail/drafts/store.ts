@@ -21,9 +21,19 @@ const changeable = [
     'tags',
     'metadata',
   ] as const),
-  ...(['version', 'attachment_count', 'send_at', 'job_id', 'send_error', 'is_written_by_agent', 'change_id', 'updated_at'] as const),
+  ...([
+    'version',
+    'attachment_count',
+    'send_at',
+    'job_id',
+    'scheduled_by_key_id',
+    'send_error',
+    'is_written_by_agent',
+    'change_id',
+    'updated_at',
+  ] as const),
   ...(['approval_id', 'approval_status', 'approval_reasons', 'approval_requested_at', 'approval_expires_at'] as const),
-  ...(['approval_job_id', 'approval_link_id'] as const),
+  ...(['approval_job_id', 'approval_link_id', 'is_approved'] as const),
 ]
 const permanent = [
   ...(['organization_id', 'mailbox_id', 'thread_id', 'in_reply_to_message_id', 'in_reply_to', 'reference_ids'] as const),

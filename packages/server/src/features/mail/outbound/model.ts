@@ -44,7 +44,7 @@ export type OutgoingMessage = {
   moved?: { count: number; sizeBytes: number; files: GuardedFile[] }
   /** True when a person has approved exactly this message. */
   isApproved: boolean
-  /** The API key that sends it. Null for a person in the console, a link and a schedule. */
+  /** The API key that sends or scheduled it. Null for a person in the console and a link. */
   keyId: string | null
   parent: Parent | null
   /** The thread to join; null starts one. */
@@ -213,10 +213,18 @@ export type Inspected = Pick<OutgoingMessage, 'subject' | 'text' | 'html' | 'thr
 }
 
 /** 403 for a message that needs approval because of its content or its number. */
-export const heldForApproval = (reasons: string[]): ApiError =>
-  new ApiError(
-    'approval_required',
-    `This message needs approval. ${reasons.join(' ')} Create a draft of it, which waits for approval, or change it.`,
-  )
+export class HeldForApproval extends ApiError {
+  readonly reasons: string[]
+
+  constructor(reasons: string[]) {
+    super(
+      'approval_required',
+      `This message needs approval. ${reasons.join(' ')} Create a draft of it, which waits for approval, or change it.`,
+    )
+    this.reasons = reasons
+  }
+}
+
+export const heldForApproval = (reasons: string[]): ApiError => new HeldForApproval(reasons)
 
 export const isHeldForApproval = (error: unknown): boolean => error instanceof ApiError && error.code === 'approval_required'
