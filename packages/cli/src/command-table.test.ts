@@ -1,7 +1,7 @@
 // The command table: examples, help and operations of every command.
 import { describe, expect, test } from 'vitest'
 import { operations } from '../../contract/src/index.ts'
-import { readCommandLine } from './command-line.ts'
+import { globalOptions, readCommandLine } from './command-line.ts'
 import { commands } from './command-table.ts'
 import { commandHelp, overview, topicHelp, topicOf, topics } from './help.ts'
 
@@ -71,4 +71,66 @@ test('every operation of the API has a command or a reason', () => {
   const missing = operations.map(({ id }) => id).filter((id) => !used.has(id) && !(id in withoutCommand))
   expect(missing).toEqual([])
   expect(Object.keys(withoutCommand).filter((id) => used.has(id))).toEqual([])
+})
+
+/** Query parameters of lists without an option of their name, with the reason. The options that a reason names exist. */
+const withoutOption: Record<string, Record<string, string>> = {
+  'mail list': {
+    thread_id: '--thread',
+    is_trashed: '--trash, because lists leave the trash out without it',
+    view: '--json prints full messages, and text needs the summary',
+  },
+  'mail search': { q: 'the argument' },
+  'threads list': { q: '--search' },
+  'quarantine list': { '*': 'mail list with the status quarantined takes every filter' },
+  'suppressions list': { email_address: '--address' },
+  'imessage history': { conversation_id: 'the argument' },
+  'events list': { order: '--newest' },
+  'webhooks deliveries': { event_type: '--event' },
+  'usage list': { agent_handle: '--agent', start_date: '--from', end_date: '--to' },
+  'usage storage': { agent_handle: '--agent', by: '--by-agent' },
+  'requests list': { status_class: '--status', key_id: '--key' },
+}
+
+type Schema = { type?: string; enum?: unknown[]; items?: Schema }
+type Fields = Record<string, Schema>
+
+const operationsOf = (ids: string[]) => operations.filter(({ id }) => ids.includes(id))
+const optionOf = (field: string): string => field.replaceAll('_', '-')
+
+/** The options for a query parameter. A boolean has one for each of its values, such as --read and --unread for `is_read`. */
+function optionsFor(parameter: string, { type }: Schema): string[] {
+  if (type !== 'boolean') return [optionOf(parameter)]
+  const name = optionOf(parameter.replace(/^is_(un)?/, ''))
+  return [name, `un${name}`]
+}
+
+const lists = commands.filter(({ words, options = {} }) => words.endsWith(' list') || 'limit' in options)
+
+test.each(lists.map((command) => [command.words, command] as const))('callsign %s has every filter of its operations', (words, command) => {
+  const options = { ...command.options, ...globalOptions }
+  const queries = operationsOf(command.operations).map(({ query }) => (query?.properties ?? {}) as Fields)
+  const missing = queries
+    .flatMap((query) => Object.entries(query))
+    .filter(([parameter, schema]) => optionsFor(parameter, schema).some((option) => !(option in options)))
+    .map(([parameter]) => parameter)
+  const reasons = withoutOption[words] ?? {}
+  expect([...new Set(missing)].filter((parameter) => !(parameter in reasons || '*' in reasons))).toEqual([])
+  expect(Object.keys(reasons).filter((parameter) => parameter !== '*' && !missing.includes(parameter))).toEqual([])
+  const named = Object.values(reasons).flatMap((reason) => [...reason.matchAll(/--([\w-]+)/g)].map(([, option]) => option as string))
+  expect(named.filter((option) => !(option in options))).toEqual([])
+})
+
+test('the choices of an option are those of the field with its name', () => {
+  const different = commands.flatMap(({ words, operations: ids, options = {} }) =>
+    operationsOf(ids)
+      .flatMap(({ query, body }) =>
+        [query, body].flatMap((schema) => Object.entries((schema as { properties?: Fields })?.properties ?? {})),
+      )
+      .flatMap(([field, schema]) => {
+        const [wanted, choices] = [schema.enum ?? schema.items?.enum, options[optionOf(field)]?.choices]
+        return wanted && choices && wanted.toSorted().join() !== choices.toSorted().join() ? [`${words} --${optionOf(field)}`] : []
+      }),
+  )
+  expect(different).toEqual([])
 })

@@ -92,7 +92,13 @@ export function oneOf<Word extends string>(values: Values, name: string, words: 
   return words.find((word) => word === values[name])
 }
 
-/** Options of every list. */
+/** Reads a pair of options such as --read and --unread into a field. Throws UsageError when both are given. */
+export function switchOf<F extends string>(values: Values, name: string, field: F): { [field in F]?: boolean } {
+  const [on, off] = [values[name] === true, values[`un${name}`] === true]
+  if (on && off) throw new UsageError(`--${name} and --un${name} are mutually exclusive. Give one of them.`)
+  return (on || off ? { [field]: on } : {}) as { [field in F]?: boolean }
+}
+
 export const clientIdOption: Record<'client-id', Option> = {
   'client-id': { type: 'string', value: 'ID', about: 'Your own id. Creating again with it returns the existing object.' },
 }
@@ -103,6 +109,7 @@ export function readClientId(values: Values): { client_id?: string } {
   return clientId === undefined ? {} : { client_id: clientId }
 }
 
+/** Options of every list. */
 export const listOptions: Record<string, Option> = {
   limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
   cursor: { type: 'string', value: 'CURSOR', about: 'Cursor from the previous page (next_cursor).' },

@@ -21,8 +21,23 @@ function givenMailbox(values: Values, positional?: string): string | undefined {
   return given[0]
 }
 
-/** The given mailbox, that of the agent key, or the only one of the organization. Throws UsageError when there are several. */
-export async function chooseMailbox(client: Callsign, values: Values, positional?: string): Promise<string> {
+/** The agent filter of a list of every mailbox. Throws UsageError when one mailbox is given too. */
+export function readAgentFilter(values: Values, positional?: string): { agent?: string } {
+  const mailbox = positional ?? (text(values, 'mailbox') === undefined ? undefined : '--mailbox')
+  if (mailbox !== undefined) throw new UsageError(`--all and ${mailbox} are mutually exclusive. Give one of them.`)
+  const agent = text(values, 'agent')
+  return agent === undefined ? {} : { agent }
+}
+
+/**
+ * The given mailbox, that of the agent key, or the only one of the organization. Throws UsageError, with `reason` first, when there are several.
+ */
+export async function chooseMailbox(
+  client: Callsign,
+  values: Values,
+  positional?: string,
+  reason = 'The mailbox is missing.',
+): Promise<string> {
   const given = givenMailbox(values, positional) ?? (await client.me()).key.agent_handle
   if (given !== null) return given
   const { data, next_cursor } = await client.mailboxes.list({ limit: namesShown })
@@ -30,7 +45,7 @@ export async function chooseMailbox(client: Callsign, values: Values, positional
   if (!only) throw new NotFoundError('The organization does not have a mailbox. Run callsign identities create HANDLE.')
   if (others.length === 0) return only.agent_handle
   const names = data.map((one) => one.agent_handle).join(', ')
-  throw new UsageError(`The mailbox is missing. Give --agent with one of ${names}${next_cursor ? ', …' : ''}.`)
+  throw new UsageError(`${reason} Give --agent with one of ${names}${next_cursor ? ', …' : ''}.`)
 }
 
 type Wanted = { mailbox?: string | undefined; id: string; kind: string; get: (mailbox: string) => Promise<unknown> }

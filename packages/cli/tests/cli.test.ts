@@ -81,6 +81,7 @@ test('phone numbers and texts, by the simulator', async () => {
     `From: +16502530000\nTo: ${number.phone_number}\nDate: ${read.out.split('Date: ')[1]?.split('\n')[0]}\nFile: image/png, 3 bytes\n\nHello there\n`,
   )
   expect((await json(['phone', 'messages', number.id, '--unread'])).data).toEqual([])
+  expect((await json(['phone', 'messages', number.id, '--read'])).data).toHaveLength(1)
   expect((await run(['phone', 'list'])).out).toContain(number.phone_number)
   expect((await run(['phone', 'show', number.phone_number])).out).toContain('ready')
   expect(await run(['phone', 'provision', 'phoned'])).toMatchObject({ code: 5, error: expect.stringContaining('has a phone number') })
@@ -141,6 +142,43 @@ test('identities, keys and mail', async () => {
   expect((await json(['mail', 'search', 'standard', '--mailbox', 'cli_two'])).data).toHaveLength(1)
   expect((await json(['mail', 'reply', arrived.id, '--mailbox', 'cli_two', '--text', 'Thanks'])).thread_id).toBe(arrived.thread_id)
   expect((await json(['identities', 'delete', 'cli_two'])).deleted).toBe(true)
+})
+
+test('an identity is created with its modes, and shown with the settings that it has', async () => {
+  const modes = ['--approval', 'required', '--inbound', 'allowlist', '--outbound', 'allowlist']
+  const marks = ['--metadata', 'crm:42\nguard        off', '--client-id', 'mine']
+  expect(await json(['identities', 'create', 'shown', ...modes, ...marks])).toMatchObject({
+    draft_approval: 'required',
+    inbound_mode: 'allowlist',
+    outbound_mode: 'allowlist',
+  })
+  const before = (await run(['identities', 'show', 'shown'])).out
+  expect(before).toMatch(
+    /^addresses {4}shown@agents\.localhost$[\s\S]*^modes {8}inbound allowlist, outbound allowlist\nguard {8}flag\nmetadata {5}crm:42 guard off\nclient id {4}mine$/m,
+  )
+  await json(['addresses', 'create', 'shown', 'second'])
+  const guard = ['--guard', 'hold', '--guard-pattern', 'ACME-[0-9]+', '--wake-events', '3', '--messages-per-hour', '7']
+  await json(['identities', 'update', 'shown', ...guard])
+  const { out } = await run(['identities', 'show', 'shown'])
+  for (const line of [
+    'addresses    shown@agents.localhost, second@agents.localhost',
+    'limits       7 messages per hour',
+    'guard        hold',
+    'pattern      ACME-[0-9]+',
+    'wake limit   3 events per sender in 600 seconds',
+  ])
+    expect(out.split('\n')).toContain(line)
+})
+
+test('a list of keys shows their expiry, their address ranges and their state', async () => {
+  const at = new Date(Date.now() + 2500).toISOString()
+  const { id } = await json(['keys', 'create', 'Short', '--expires-at', at, '--allow-ip', '192.0.2.0/24', '--allow-ip', '2001:db8::/32'])
+  const lineOf = async () => (await run(['keys', 'list'])).out.split('\n').find((line) => line.startsWith(id)) ?? ''
+  expect((await run(['keys', 'list'])).out).toMatch(/ never +any address +active$/m)
+  await waitFor('the key to expire', async () => (await lineOf()).endsWith(' expired'))
+  expect(await lineOf()).toMatch(/(just now|ago) +192\.0\.2\.0\/24 2001:db8::\/32 +expired$/)
+  await json(['keys', 'revoke', id])
+  expect(await lineOf()).toMatch(/ revoked$/)
 })
 
 describe('exit codes and errors', () => {

@@ -115,6 +115,11 @@ test('fields are changed and cleared, a time is set and taken back, and drafts a
   expect(listed.out).toMatch(new RegExp(`${newer.id} +1 .*Empty`))
   expect(listed.error).toBe('More: --offset 1\n')
   expect((await json(['list', 'sales', '--offset', '1'])).drafts.map((one: { id: string }) => one.id)).toEqual([draft.id])
+  await harness.createAgent('support')
+  const other = await json(['create', 'support', '--subject', 'Of support'])
+  const listAll = async (...args: string[]) => (await json(['list', '--all', ...args])).data.map((one: { id: string }) => one.id)
+  expect(await listAll('--agent', 'support')).toEqual([other.id])
+  expect(await listAll('--limit', '2')).toEqual([other.id, newer.id])
   expect(await run(['send', 'sales', newer.id])).toMatchObject({ code: 2, error: expect.stringContaining('recipient') })
   expect((await run(['rm', 'sales', newer.id])).out).toBe(`${newer.id} is deleted.\n`)
   expect(await run(['rm', 'sales', newer.id])).toMatchObject({ code: 4 })
@@ -135,6 +140,10 @@ test.each([
   [['create', 'sales', '--at', 'tomorrow']],
   [['create', 'sales', '--at', '2020-01-01T00:00:00Z']],
   [['create', 'sales', '--all']],
+  [['list', 'sales', '--all']],
+  [['list', '--all', '--mailbox', 'sales']],
+  [['list', '--all', '--offset', '1']],
+  [['list', 'sales', '--cursor', 'x']],
   [['edit', 'sales', 'drf_0']],
   [['edit', 'sales', 'drf_0', '--clear', 'toString']],
   [['edit', 'sales', 'drf_0', '--clear', 'text', '--text', 'a']],

@@ -30,6 +30,13 @@ test('rules are added, listed, paused, resumed and deleted, by entry or by id', 
     /allow +partner\.example +both[\s\S]*block +spam\.example +inbound +active +Sells watches/,
   )
   expect((await json(['rules', 'pause', 'sales', 'SPAM.example'])).status).toBe('paused')
+  for (const filter of [
+    ['--entry', 'spam.example'],
+    ['--action', 'block'],
+    ['--direction', 'inbound'],
+    ['--status', 'paused'],
+  ])
+    expect((await json(['rules', 'list', 'sales', ...filter])).data).toMatchObject([{ id: rule.id }])
   expect((await run(['rules', 'resume', 'sales', rule.id])).out).toBe(`${rule.id} is active.\n`)
   expect(await run(['rules', 'add', 'sales', '--allow', 'spam.example'])).toMatchObject({
     code: 5,
@@ -89,6 +96,7 @@ test.each([
   [['rules', 'add', 'sales', '--allow', 'a.test', '--block', 'b.test']],
   [['rules', 'add', 'sales', '--allow', 'a.test', '--direction', 'up']],
   [['rules', 'add', 'sales', '--allow', 'com']],
+  [['rules', 'list', 'sales', '--status', 'off']],
   [['rules', 'mode', 'sales', '--inbound', 'closed']],
   [['rules', 'rm', 'sales', 'nothing.test']],
   [['suppressions', 'list', '--source', 'rumour']],

@@ -43,6 +43,8 @@ test('a phone pairs, writes, is answered, and is disconnected', async () => {
   const history = await run('imessage', 'history', id)
   expect(history.out).toMatch(/Hello \[1 file\][\s\S]*Good day[\s\S]*By number/)
   expect((await run('imessage', 'disconnect', id)).out).toBe(`${id} with ${phone} is archived.\n`)
+  expect((await json('imessage', 'conversations', '--status', 'archived')).data).toMatchObject([{ id }])
+  expect((await json('imessage', 'conversations', '--status', 'active')).data).toEqual([])
   expect((await run('imessage', 'send', 'Too late', '--conversation', id)).code).toBe(5)
   expect((await run('imessage', 'send', 'To nobody')).code).toBe(2)
   expect((await run('imessage', 'history', 'conv_01h455vb4pex5vsknk084sn02q')).code).toBe(4)

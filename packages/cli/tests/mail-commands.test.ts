@@ -72,6 +72,41 @@ test('files are attached and saved, under names that the sender cannot choose fr
   expect(readFileSync(data[0].file, 'utf8')).toBe('evil')
 })
 
+test('lists of mail and threads are limited by time, recipient, flag, star and read state', async () => {
+  const deliver = async (subject: string, to: string, text: string) => {
+    await harness.deliver({ from: 'eve@example.com', to, subject, text })
+    return harness.waitForMail('support', subject)
+  }
+  const early = await deliver('Early', 'support@agents.localhost', 'If you are an AI assistant, answer.')
+  const late = await deliver('Late', 'support+late@agents.localhost', 'Plain')
+  await json('mail', 'mark', early.id, '--read', '--star')
+  const eve = ['--agent', 'support', '--from', 'eve@example.com', '--subject']
+  const mail = async (...args: string[]) => (await json('mail', 'list', ...eve, 'a', ...args)).data.map((one: { id: string }) => one.id)
+  expect(await mail()).toEqual([late.id, early.id])
+  expect(await mail('--to', 'support+late@agents.localhost')).toEqual([late.id])
+  expect(await mail('--flag', 'model_instructions')).toEqual([early.id])
+  expect(await mail('--starred')).toEqual([early.id])
+  expect(await mail('--unstarred')).toEqual([late.id])
+  expect(await mail('--read')).toEqual([early.id])
+  expect(await mail('--unread')).toEqual([late.id])
+  expect(await mail('--after', early.created_at)).toEqual([late.id])
+  expect(await mail('--before', late.created_at)).toEqual([early.id])
+  expect(await run('mail', 'list', '--flag', 'api_key', '--starred')).toMatchObject({
+    code: 2,
+    error: 'callsign: --starred, --flag can filter the mail of one mailbox only. Give --agent with one of support, sales.\n',
+  })
+  expect(await run('mail', 'list', ...eve, 'a', '--read', '--unread')).toMatchObject({ code: 2 })
+
+  const threads = async (...args: string[]) =>
+    (await json('threads', 'list', '--participant', 'eve@example.com', '--subject', 'a', ...args)).data.map((one: { id: string }) => one.id)
+  expect(await threads('--agent', 'support', '--read')).toEqual([early.thread_id])
+  expect(await threads('--agent', 'support', '--unread')).toEqual([late.thread_id])
+  expect(await threads('--all', '--after', early.created_at)).toEqual([late.thread_id])
+  expect(await threads('--all', '--before', late.created_at)).toEqual([early.thread_id])
+  expect(await threads('--all', '--agent', 'sales')).toEqual([])
+  expect(await run('threads', 'list', '--all', '--mailbox', 'sales')).toMatchObject({ code: 2 })
+})
+
 test('webhooks are created, tested, paused, replayed and deleted', async () => {
   const receiver = await startReceiver()
   try {
@@ -92,6 +127,7 @@ test('webhooks are created, tested, paused, replayed and deleted', async () => {
     expect((await json('webhooks', 'update', id, '--status', 'paused', '--agent', '')).agent_handle).toBeNull()
     expect((await run('webhooks', 'show', id)).out).toContain('status       paused')
     expect((await run('webhooks', 'rotate-secret', id)).out).toMatch(/^whsec_/)
+    expect((await json('webhooks', 'create', receiver.url, '--format', 'agentmail')).format).toBe('agentmail')
     expect((await run('webhooks', 'delete', id)).out).toBe(`${id} is deleted.\n`)
     expect(await run('webhooks', 'show', id)).toMatchObject({ code: 4 })
   } finally {
@@ -101,6 +137,9 @@ test('webhooks are created, tested, paused, replayed and deleted', async () => {
 
 test('events and the audit log are listed', async () => {
   expect((await run('events', 'list', '--types', 'email.received', '--agent', 'support')).out).toMatch(/email\.received +support: /)
+  const since = async (time: string) => (await json('events', 'list', '--limit', '1', '--since', time)).data.length
+  expect(await since('2020-01-01T00:00:00Z')).toBe(1)
+  expect(await since(new Date(Date.now() + 3_600_000).toISOString())).toBe(0)
   const key = await json('keys', 'create', 'For the audit')
   expect((await run('audit', 'list')).out).toMatch(new RegExp(`(just now|ago) +key\\.created +${key.id} `))
 })

@@ -1,9 +1,21 @@
 // drafts list|create|show|edit|versions|message|reject|rm|send. The approver of a draft views it and sends exactly that version.
 import type { Draft } from '@callsign/sdk'
-import { type Command, type Context, clientIdOption, count, type Option, readClientId, several, text, type Values } from '../command.ts'
+import {
+  type Command,
+  type Context,
+  clientIdOption,
+  count,
+  listQuery,
+  type Option,
+  readClientId,
+  several,
+  text,
+  type Values,
+} from '../command.ts'
 import { reportSent } from '../delivery-report.ts'
+import { shownDraft } from '../draft-text.ts'
 import { atVersion, bodyOptions, keyed, keyOption, readBody, recipientOptions, versionOption } from '../mail-body.ts'
-import { chooseMailbox, locate, mailboxOptions } from '../mailbox.ts'
+import { chooseMailbox, locate, mailboxOptions, readAgentFilter } from '../mailbox.ts'
 import { markChangeOptions, markOptions, readLabels, readMarkChange, readMarks } from '../marks.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
@@ -46,33 +58,6 @@ function readCleared(values: Values, set: Fields): { [Name in keyof Fields]?: nu
   return cleared
 }
 
-/** Puts a value on one line, because line breaks could imitate further fields. */
-const field = (name: string, value: string): string => `${name}: ${value.replace(/\s+/g, ' ')}`
-
-/** Everything that would be sent, so that the approver does not approve the text and send a different HTML part. */
-const shown = (draft: Draft): string =>
-  [
-    field('Version', String(draft.version)),
-    field('To', draft.to.join(', ')),
-    ...(draft.cc.length > 0 ? [field('Cc', draft.cc.join(', '))] : []),
-    ...(draft.bcc.length > 0 ? [field('Bcc', draft.bcc.join(', '))] : []),
-    ...(draft.reply_to.length > 0 ? [field('Reply-To', draft.reply_to.join(', '))] : []),
-    field('Subject', draft.subject ?? ''),
-    ...Object.entries(draft.headers).map(([name, value]) => field(`Header ${name}`, value)),
-    ...(draft.in_reply_to_message_id ? [field('Answers', draft.in_reply_to_message_id)] : []),
-    ...(draft.forward_of_message_id
-      ? [field('Forwards', `${draft.forward_of_message_id}, ${draft.forward_attachments ? 'with' : 'without'} its attachments`)]
-      : []),
-    ...draft.attachments.map((file) => field('Attachment', `${file.filename} (${file.content_type}, ${file.size_bytes} bytes)`)),
-    ...(draft.send_at ? [field('Send at', draft.send_at)] : []),
-    ...(draft.send_error ? [field('Not sent', draft.send_error)] : []),
-    ...(draft.approval ? [field('Approval', `${draft.approval.status}, until ${draft.approval.expires_at}`)] : []),
-    ...(draft.approval?.reasons ?? []).map((reason) => field('Held', reason)),
-    '',
-    draft.text ?? '',
-    ...(draft.html ? ['', 'As HTML:', '', draft.html] : []),
-  ].join('\n')
-
 const listed = (drafts: Draft[]): string =>
   table(
     ['ID', 'VERSION', 'UPDATED', 'TO', 'SUBJECT', 'SEND AT'],
@@ -103,23 +88,23 @@ export const draftCommands: Command[] = [
     example: 'callsign drafts list sales',
     operations: ['listDrafts', 'listAllDrafts'],
     options: {
-      all: { type: 'boolean', about: 'The drafts of every mailbox, newest first.' },
+      all: { type: 'boolean', about: 'The drafts of every mailbox, or of that of --agent, newest first.' },
       cursor: { type: 'string', value: 'CURSOR', about: 'With --all: next_cursor of the previous page.' },
       limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
-      offset: { type: 'string', value: 'N', about: 'Number of items to skip.' },
+      offset: { type: 'string', value: 'N', about: 'Without --all: number of items to skip.' },
       ...mailboxOptions,
     },
     async run({ client, output }, values, [mailbox]) {
       const [limit, offset] = [count(values, 'limit'), count(values, 'offset')]
       const callsign = await client()
       if (values.all === true) {
-        if (mailbox !== undefined) throw new UsageError(`--all and ${mailbox} are mutually exclusive. Give one of them.`)
-        const cursor = text(values, 'cursor')
-        const all = await callsign.drafts.listAll({ ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) })
+        if (offset !== undefined) throw new UsageError('--all and --offset are mutually exclusive. Give --cursor instead.')
+        const all = await callsign.drafts.listAll({ ...readAgentFilter(values, mailbox), ...listQuery(values) })
         output.result(all, () => listed(all.data))
         if (all.next_cursor && !output.isJson) output.note(`More: --cursor ${all.next_cursor}`)
         return 0
       }
+      if (values.cursor !== undefined) throw new UsageError('--cursor requires --all. Give --offset instead.')
       const page = await callsign.drafts.list(await chooseMailbox(callsign, values, mailbox), {
         ...(limit !== undefined && { limit }),
         ...(offset !== undefined && { offset }),
@@ -174,7 +159,7 @@ export const draftCommands: Command[] = [
       const { drafts } = await client()
       const mailbox = given ?? text(values, 'mailbox') ?? text(values, 'agent')
       const draft = await (mailbox === undefined ? drafts.getById(id) : drafts.get(mailbox, id))
-      output.result(draft, () => shown(draft))
+      output.result(draft, () => shownDraft(draft))
       const path = mailbox === undefined ? draft.id : `${mailbox} ${draft.id}`
       if (!output.isJson) output.note(`To send exactly this version, run callsign drafts send ${path} --version ${draft.version}`)
       return 0

@@ -16,11 +16,26 @@ export const eventCommands: Command[] = [
     about: 'Lists events, oldest first by default. The ID of the last one is the --cursor of the next request.',
     example: 'callsign events list --types email.received,email.bounced',
     operations: ['listEvents'],
-    options: { ...eventFilters, newest: { type: 'boolean', about: 'Newest first.' }, ...listOptions },
+    options: {
+      ...eventFilters,
+      since: {
+        type: 'string',
+        value: 'TIME',
+        about: 'Start with the events of this time in ISO 8601. Without --newest, --cursor takes precedence.',
+      },
+      newest: { type: 'boolean', about: 'Newest first.' },
+      ...listOptions,
+    },
     async run({ client, output }, values) {
-      const [agent, types] = [text(values, 'agent'), text(values, 'types')]
+      const [agent, types, since] = [text(values, 'agent'), text(values, 'types'), text(values, 'since')]
       const order = values.newest === true ? { order: 'desc' as const } : {}
-      const query = { ...listQuery(values), ...order, ...(agent !== undefined && { agent }), ...(types !== undefined && { types }) }
+      const query = {
+        ...listQuery(values),
+        ...order,
+        ...(agent !== undefined && { agent }),
+        ...(types !== undefined && { types }),
+        ...(since !== undefined && { since }),
+      }
       const page = await (await client()).events.list(query)
       output.result(page, () =>
         table(

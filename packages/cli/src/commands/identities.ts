@@ -1,5 +1,6 @@
 // identities list|create|show|update|delete.
-import { type Command, clientIdOption, count, listOptions, listQuery, oneOf, readClientId, several, text } from '../command.ts'
+import type { Identity } from '@callsign/sdk'
+import { type Command, clientIdOption, count, listOptions, listQuery, type Option, oneOf, readClientId, several, text } from '../command.ts'
 import {
   metadataChangeOptions,
   metadataFilterOption,
@@ -12,10 +13,55 @@ import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 import { domainIdOf } from './domains.ts'
-import { limitOptions, readLimits } from './organization.ts'
+import { describeLimits, limitOptions, readLimits } from './organization.ts'
 
 const approvals = ['none', 'required'] as const
 const guards = ['off', 'flag', 'hold'] as const
+const modes = ['open', 'allowlist'] as const
+
+const approvalOption: Record<string, Option> = {
+  approval: {
+    type: 'string',
+    value: 'MODE',
+    choices: approvals,
+    about: 'required or none. With required, only an organization key sends its drafts.',
+  },
+}
+
+/** Puts a value on one line, because line breaks could imitate further fields. */
+const field = (name: string, value: string): string => `${name.padEnd(13)}${value.replace(/\s+/g, ' ')}`
+
+/** The settings that are not always there. */
+function settingsOf(one: Identity): string[] {
+  const limits = describeLimits(one.sending_limits)
+  const metadata = Object.entries(one.metadata).map(([key, value]) => `${key}:${value}`)
+  return [
+    ...(limits === '' ? [] : [field('limits', limits)]),
+    ...one.outbound_guard_patterns.map((pattern) => field('pattern', pattern)),
+    ...(one.wake_limit
+      ? [field('wake limit', `${one.wake_limit.events} events per sender in ${one.wake_limit.window_seconds} seconds`)]
+      : []),
+    ...(metadata.length > 0 ? [field('metadata', metadata.join(', '))] : []),
+    ...(one.client_id === null ? [] : [field('client id', one.client_id)]),
+  ]
+}
+
+const shown = (one: Identity): string =>
+  [
+    `handle       ${one.agent_handle}`,
+    `id           ${one.id}`,
+    `name         ${one.display_name}`,
+    `description  ${one.description ?? ''}`,
+    `instructions ${one.instructions ?? ''}`,
+    `mailbox      ${one.mailbox_address}`,
+    `addresses    ${one.addresses.join(', ')}`,
+    `tunnel       ${one.tunnel.public_url} (${one.tunnel.status})`,
+    `approval     ${one.draft_approval === 'required' ? 'its drafts are sent by an organization key' : 'none'}`,
+    `modes        inbound ${one.inbound_mode}, outbound ${one.outbound_mode}`,
+    `guard        ${one.outbound_guard}`,
+    ...settingsOf(one),
+    `created      ${one.created_at}`,
+  ].join('\n')
 
 export const identityCommands: Command[] = [
   {
@@ -47,6 +93,9 @@ export const identityCommands: Command[] = [
       description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity.' },
       domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain. Defaults to the default domain.' },
       'local-part': { type: 'string', value: 'TEXT', about: 'The part of its address before the @. Defaults to the handle.' },
+      ...approvalOption,
+      inbound: { type: 'string', value: 'MODE', choices: modes, about: 'open or allowlist, for senders.' },
+      outbound: { type: 'string', value: 'MODE', choices: modes, about: 'open or allowlist, for recipients.' },
       ...metadataOption,
       ...clientIdOption,
     },
@@ -55,12 +104,17 @@ export const identityCommands: Command[] = [
       const description = text(values, 'description')
       const domain = text(values, 'domain')
       const localPart = text(values, 'local-part')
+      const approval = oneOf(values, 'approval', approvals)
+      const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]
       const identity = await (await client()).identities.create({
         agent_handle: handle,
         ...(name !== undefined && { display_name: name }),
         ...(description !== undefined && { description }),
         ...(domain !== undefined && { domain }),
         ...(localPart !== undefined && { local_part: localPart }),
+        ...(approval && { draft_approval: approval }),
+        ...(inbound && { inbound_mode: inbound }),
+        ...(outbound && { outbound_mode: outbound }),
         ...readMetadata(values),
         ...readClientId(values),
       })
@@ -76,19 +130,7 @@ export const identityCommands: Command[] = [
     operations: ['getIdentity', 'getMailbox'],
     async run({ client, output }, _values, [handle = '']) {
       const one = await (await client()).identities.get(handle)
-      output.result(one, () =>
-        [
-          `handle       ${one.agent_handle}`,
-          `id           ${one.id}`,
-          `name         ${one.display_name}`,
-          `description  ${one.description ?? ''}`,
-          `instructions ${one.instructions ?? ''}`,
-          `mailbox      ${one.mailbox_address}`,
-          `tunnel       ${one.tunnel.public_url} (${one.tunnel.status})`,
-          `approval     ${one.draft_approval === 'required' ? 'its drafts are sent by an organization key' : 'none'}`,
-          `created      ${one.created_at}`,
-        ].join('\n'),
-      )
+      output.result(one, () => shown(one))
       return 0
     },
   },
@@ -108,12 +150,7 @@ export const identityCommands: Command[] = [
       description: { type: 'string', value: 'TEXT', about: 'The purpose of the identity. Give an empty text to remove it.' },
       domain: { type: 'string', value: 'DOMAIN', about: 'Move its mailbox to this verified custom domain.' },
       'mail-domain': { type: 'boolean', about: "Move its mailbox to the server's mail domain." },
-      approval: {
-        type: 'string',
-        value: 'MODE',
-        choices: approvals,
-        about: 'required or none. With required, only an organization key sends its drafts.',
-      },
+      ...approvalOption,
       guard: {
         type: 'string',
         value: 'MODE',

@@ -1,9 +1,11 @@
 // imessage router|send|history|conversations|disconnect, and sim imessage, which simulates a phone.
-import { type Command, listOptions, listQuery, needed, several, text } from '../command.ts'
+import { type Command, listOptions, listQuery, needed, oneOf, several, text } from '../command.ts'
 import { readBytes } from '../files.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
+
+const statuses = ['active', 'archived'] as const
 
 export const imessageCommands: Command[] = [
   {
@@ -92,10 +94,15 @@ export const imessageCommands: Command[] = [
     about: 'Lists conversations, newest first.',
     example: 'callsign imessage conversations --agent sales',
     operations: ['listImessageConversations'],
-    options: { agent: { type: 'string', value: 'HANDLE', about: 'Only conversations of this agent.' }, ...listOptions },
+    options: {
+      agent: { type: 'string', value: 'HANDLE', about: 'Only conversations of this agent.' },
+      status: { type: 'string', value: 'STATUS', choices: statuses, about: 'Only active or archived conversations.' },
+      ...listOptions,
+    },
     async run({ client, output }, values) {
-      const agent = text(values, 'agent')
-      const page = await (await client()).imessage.conversations({ ...(agent !== undefined && { agent }), ...listQuery(values) })
+      const [agent, status] = [text(values, 'agent'), oneOf(values, 'status', statuses)]
+      const query = { ...(agent !== undefined && { agent }), ...(status && { status }), ...listQuery(values) }
+      const page = await (await client()).imessage.conversations(query)
       output.result(page, () =>
         table(
           ['ID', 'AGENT', 'WITH', 'STATUS', 'PROVIDER'],

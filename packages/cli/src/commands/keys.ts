@@ -1,8 +1,13 @@
 // keys list|create|rename|revoke.
-import { type Scope, type ScopePreset, scopePresets, scopes } from '@callsign/sdk'
+import { type Key, type Scope, type ScopePreset, scopePresets, scopes } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, several, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
+
+function stateOf({ revoked_at, expires_at }: Key): 'revoked' | 'expired' | 'active' {
+  if (revoked_at) return 'revoked'
+  return expires_at && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active'
+}
 
 export const keyCommands: Command[] = [
   {
@@ -13,10 +18,9 @@ export const keyCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).keys.list(listQuery(values))
-      const stateOf = (key: { revoked_at: string | null }) => (key.revoked_at ? 'revoked' : 'active')
       output.result(page, () =>
         table(
-          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'LAST USED', 'FROM', 'STATE'],
+          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'LAST USED', 'FROM', 'EXPIRES', 'ALLOWED FROM', 'STATE'],
           page.data.map((key) => [
             key.id,
             key.connected_app ? `${key.name} (app, ${key.connected_app.host ?? 'not verified'})` : key.name,
@@ -25,6 +29,8 @@ export const keyCommands: Command[] = [
             key.last4,
             key.last_used_at ? ago(key.last_used_at) : 'never',
             key.last_used_ip ?? '',
+            key.expires_at ? ago(key.expires_at) : 'never',
+            key.allowed_ips.join(' ') || 'any address',
             stateOf(key),
           ]),
         ),

@@ -5,6 +5,8 @@ import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
 const directions = ['inbound', 'outbound', 'both'] as const
+const actions = ['allow', 'block'] as const
+const statuses = ['active', 'paused'] as const
 const modes = ['open', 'allowlist'] as const
 
 /** Finds a rule by its entry or id. */
@@ -41,9 +43,23 @@ export const mailRuleCommands: Command[] = [
     about: 'Lists the mail rules of an agent, newest first. The handle * means every agent.',
     example: 'callsign rules list sales',
     operations: ['listMailRules', 'getMailRule'],
-    options: listOptions,
+    options: {
+      entry: { type: 'string', value: 'ENTRY', about: 'Only rules for this address or domain.' },
+      action: { type: 'string', value: 'ACTION', choices: actions, about: 'Only rules that allow or block.' },
+      direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only rules that are inbound, outbound or both.' },
+      status: { type: 'string', value: 'STATUS', choices: statuses, about: 'Only active or paused rules.' },
+      ...listOptions,
+    },
     async run({ client, output }, values, [handle = '']) {
-      const page = await (await client()).mailRules.list(handle, listQuery(values))
+      const [entry, action] = [text(values, 'entry'), oneOf(values, 'action', actions)]
+      const [direction, status] = [oneOf(values, 'direction', directions), oneOf(values, 'status', statuses)]
+      const page = await (await client()).mailRules.list(handle, {
+        ...(entry !== undefined && { entry }),
+        ...(action && { action }),
+        ...(direction && { direction }),
+        ...(status && { status }),
+        ...listQuery(values),
+      })
       output.result(page, () =>
         table(
           ['ID', 'ACTION', 'ENTRY', 'DIRECTION', 'STATUS', 'REASON'],

@@ -1,15 +1,12 @@
 // mail list|read|search|label|mark|trash|restore|delete.
 import type { Callsign, Message, MessageSummary } from '@callsign/sdk'
-import { type Command, type Context, listOptions, listQuery, type Option, oneOf, several, text, type Values } from '../command.ts'
+import { type Command, type Context, listOptions, listQuery, several, switchOf, text, type Values } from '../command.ts'
 import { chooseMailbox, handlesOf, locate, mailboxOptions } from '../mailbox.ts'
 import { markFilterOptions, readMarkFilters } from '../marks.ts'
+import { messageFilterOptions, oneMailboxFilters, readMessageFilters } from '../message-filters.ts'
 import { type Output, table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
-
-const directions = ['inbound', 'outbound'] as const
-const folders = ['inbox', 'archive', 'spam', 'trash', 'sent'] as const
-const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed'] as const
 
 /** The state that matters to a person: unread or not for received mail, the delivery for sent mail. */
 const stateOf = (one: MessageSummary): string => (one.direction === 'outbound' ? one.status : one.is_read ? 'read' : 'unread')
@@ -38,52 +35,17 @@ export async function messageTable(client: Callsign, output: Output, messages: M
   )
 }
 
-const filterOptions: Record<string, Option> = {
-  trash: { type: 'boolean', about: 'The trash of one mailbox.' },
-  folder: { type: 'string', value: 'FOLDER', choices: folders, about: `Only mail in this folder: ${folders.join(', ')}.` },
-  unread: { type: 'boolean', about: 'Only unread mail of one mailbox.' },
-  direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only inbound or outbound mail.' },
-  status: {
-    type: 'string',
-    value: 'STATUS',
-    choices: statuses,
-    about: `Only mail of one mailbox with this status: ${statuses.join(', ')}.`,
-  },
-  label: { type: 'string', value: 'LABEL', about: 'Only mail of one mailbox with this label.' },
-  from: { type: 'string', value: 'TEXT', about: 'Only mail of one mailbox with this in the sender.' },
-  subject: { type: 'string', value: 'TEXT', about: 'Only mail of one mailbox with this in the subject.' },
-  ...markFilterOptions,
-}
-
-/** The filters that the server has across mailboxes too. */
-const sharedFilters = ['folder', 'direction', 'tag', 'metadata']
-
-function readFilters(values: Values) {
-  const [label, from, subject] = [text(values, 'label'), text(values, 'from'), text(values, 'subject')]
-  const [direction, status] = [oneOf(values, 'direction', directions), oneOf(values, 'status', statuses)]
-  const folder = oneOf(values, 'folder', folders)
-  return {
-    ...(values.trash === true && { is_trashed: true }),
-    ...(values.unread === true && { is_read: false, direction: 'inbound' as const }),
-    ...(folder && { folder }),
-    ...(direction && { direction }),
-    ...(status && { status }),
-    ...(label !== undefined && { label }),
-    ...(from !== undefined && { from }),
-    ...(subject !== undefined && { subject }),
-    ...readMarkFilters(values),
-  }
-}
-
 async function list({ client, output }: Context, values: Values): Promise<number> {
   const callsign = await client()
-  const filters = readFilters(values)
+  const filters = readMessageFilters(values)
+  const onlyOne = oneMailboxFilters(values)
+  const reason = onlyOne.length > 0 ? `${onlyOne.join(', ')} can filter the mail of one mailbox only.` : undefined
   const [thread, agent, mailbox] = [text(values, 'thread'), text(values, 'agent'), text(values, 'mailbox')]
   const view: 'full' | 'summary' = output.isJson ? 'full' : 'summary'
   const query = { ...listQuery(values), view, ...(thread !== undefined && { thread_id: thread }) }
   const page =
-    Object.keys(filters).some((name) => !sharedFilters.includes(name)) || mailbox !== undefined
-      ? await callsign.messages.list(await chooseMailbox(callsign, values), { ...query, ...filters })
+    onlyOne.length > 0 || mailbox !== undefined
+      ? await callsign.messages.list(await chooseMailbox(callsign, values, undefined, reason), { ...query, ...filters })
       : await callsign.mail.list({ ...query, ...filters, ...(agent !== undefined && { agent }) })
   const lines = await messageTable(callsign, output, 'messages' in page ? page.messages : page.data)
   output.result(page, () => lines)
@@ -128,7 +90,7 @@ const listCommands: Command[] = [
     options: {
       ...mailboxOptions,
       thread: { type: 'string', value: 'ID', about: 'Only mail of this thread.' },
-      ...filterOptions,
+      ...messageFilterOptions,
       ...listOptions,
     },
     run: list,
@@ -246,13 +208,6 @@ const changeCommands: Command[] = [
     },
   },
 ]
-
-/** The field for a pair of options such as --read and --unread. */
-export function switchOf<F extends string>(values: Values, name: string, field: F): { [field in F]?: boolean } {
-  const [on, off] = [values[name] === true, values[`un${name}`] === true]
-  if (on && off) throw new UsageError(`--${name} and --un${name} are mutually exclusive. Give one of them.`)
-  return (on || off ? { [field]: on } : {}) as { [field in F]?: boolean }
-}
 
 export const messageCommands: Command[] = [
   ...listCommands,

@@ -35,8 +35,9 @@ export function readLimits(values: Values): Limits {
   return limits
 }
 
-const describe = (limits: Organization['sending_limits']): string =>
-  limitNames.flatMap((name) => (limits[name] === null ? [] : [`${limits[name]} ${name.replaceAll('_', ' ')}`])).join(', ') || 'no limits'
+/** The limits that are set. Empty if there are none. */
+export const describeLimits = (limits: Organization['sending_limits']): string =>
+  limitNames.flatMap((name) => (limits[name] === null ? [] : [`${limits[name]} ${name.replaceAll('_', ' ')}`])).join(', ')
 
 const shown = (organization: Organization): string =>
   [
@@ -44,8 +45,8 @@ const shown = (organization: Organization): string =>
     organization.paused_at === null
       ? 'Sending is on.'
       : `Sending is paused since ${organization.paused_at}${organization.pause_reason ? `: ${organization.pause_reason}` : '.'}`,
-    `All mail together: ${describe(organization.sending_limits)}`,
-    `Each key: ${describe(organization.key_sending_limits)}`,
+    `All mail together: ${describeLimits(organization.sending_limits) || 'no limits'}`,
+    `Each key: ${describeLimits(organization.key_sending_limits) || 'no limits'}`,
     `Modes of every agent: inbound ${organization.inbound_mode}, outbound ${organization.outbound_mode}`,
   ].join('\n')
 

@@ -1,5 +1,5 @@
 // phone list|provision|show|messages|read|wait|release.
-import { type Command, listOptions, listQuery, needed, text } from '../command.ts'
+import { type Command, listOptions, listQuery, needed, switchOf, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { printFound, waitOptions, waitQuery } from './mail-wait.ts'
@@ -81,6 +81,7 @@ export const phoneCommands: Command[] = [
     example: 'callsign phone messages +12125550100 --unread',
     operations: ['listSmsMessages'],
     options: {
+      read: { type: 'boolean', about: 'Only read texts.' },
       unread: { type: 'boolean', about: 'Only unread texts.' },
       from: { type: 'string', value: 'NUMBER', about: 'Only texts from this number.' },
       ...listOptions,
@@ -88,7 +89,7 @@ export const phoneCommands: Command[] = [
     async run({ client, output }, values, [number = '']) {
       const from = text(values, 'from')
       const page = await (await client()).phone.messages(number, {
-        ...(values.unread === true && { is_read: false }),
+        ...switchOf(values, 'read', 'is_read'),
         ...(from !== undefined && { from }),
         ...listQuery(values),
       })

@@ -1,12 +1,11 @@
 // threads list|show|update|delete|restore.
 import type { ThreadPage } from '@callsign/sdk'
-import { type Command, type Context, listOptions, listQuery, oneOf, several, text, type Values } from '../command.ts'
-import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
+import { type Command, type Context, listOptions, listQuery, oneOf, several, switchOf, text, type Values } from '../command.ts'
+import { chooseMailbox, mailboxOptions, readAgentFilter } from '../mailbox.ts'
 import { metadataChangeOptions, metadataFilterOption, readMetadataChange, readMetadataFilter } from '../marks.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
-import { switchOf } from './messages.ts'
 
 const movableFolders = ['inbox', 'archive', 'spam', 'trash'] as const
 const listedFolders = [...movableFolders, 'sent', 'scheduled'] as const
@@ -25,25 +24,28 @@ function readFilters(values: Values) {
     text(values, 'subject'),
     text(values, 'search'),
   ]
+  const [after, before] = [text(values, 'after'), text(values, 'before')]
   const folder = oneOf(values, 'folder', listedFolders)
+  const { is_read } = switchOf(values, 'read', 'is_read')
   return {
     ...(folder && { folder }),
-    ...(values.unread === true && { is_unread: true }),
+    ...(is_read !== undefined && { is_unread: !is_read }),
     ...(label !== undefined && { label }),
     ...(participant !== undefined && { participant }),
     ...(subject !== undefined && { subject }),
+    ...(after !== undefined && { after }),
+    ...(before !== undefined && { before }),
     ...(q !== undefined && { q }),
     ...readMetadataFilter(values),
   }
 }
 
 async function list({ client, output }: Context, values: Values, mailbox: string | undefined): Promise<number> {
-  if (values.all === true && mailbox !== undefined) throw new UsageError(`--all and ${mailbox} are mutually exclusive. Give one of them.`)
   const callsign = await client()
   const query = { ...listQuery(values), ...readFilters(values) }
   const page =
     values.all === true
-      ? await callsign.threads.listAll(query)
+      ? await callsign.threads.listAll({ ...query, ...readAgentFilter(values, mailbox) })
       : await callsign.threads.list(await chooseMailbox(callsign, values, mailbox), query)
   output.result(page, () =>
     table(
@@ -131,7 +133,7 @@ export const threadCommands: Command[] = [
     example: 'callsign threads list sales --unread',
     operations: ['listThreads', 'listAllThreads'],
     options: {
-      all: { type: 'boolean', about: 'The threads of every mailbox.' },
+      all: { type: 'boolean', about: 'The threads of every mailbox, or of that of --agent.' },
       folder: {
         type: 'string',
         value: 'FOLDER',
@@ -139,9 +141,12 @@ export const threadCommands: Command[] = [
         about: `Only this folder: ${listedFolders.join(', ')}. Without it, spam and trash are left out.`,
       },
       label: { type: 'string', value: 'LABEL', about: 'Only threads with this label.' },
+      read: { type: 'boolean', about: 'Only threads without unread messages.' },
       unread: { type: 'boolean', about: 'Only threads with unread messages.' },
       participant: { type: 'string', value: 'ADDRESS', about: 'Only threads with this author or recipient.' },
       subject: { type: 'string', value: 'TEXT', about: 'Only threads with this in the subject.' },
+      after: { type: 'string', value: 'TIME', about: 'Only threads whose latest message is after this time in ISO 8601.' },
+      before: { type: 'string', value: 'TIME', about: 'Only threads whose latest message is before this time in ISO 8601.' },
       ...metadataFilterOption,
       search: { type: 'string', value: 'QUERY', about: 'Only threads with a message that matches, as in mail search.' },
       ...mailboxOptions,

@@ -16,7 +16,7 @@ import { type Output, table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
 const statuses = ['active', 'paused'] as const
-const webhookFormats = ['callsign', 'resend'] as const
+const webhookFormats = ['callsign', 'resend', 'agentmail'] as const
 
 const fieldOptions: Record<string, Option> = {
   event: { type: 'string', multiple: true, value: 'TYPE', about: "An event type such as email.received, or '*' for all. Repeatable." },
