@@ -52,7 +52,14 @@ function listen(command: string, ...more: string[]) {
 
 const linesOf = (name: string): string[] =>
   existsSync(line.file(name)) ? readFileSync(line.file(name), 'utf8').split('\n').filter(Boolean) : []
-const subjectsIn = (name: string): string[] => linesOf(name).map((one) => JSON.parse(one).data.subject)
+/** Subjects of the events in a file. A last line that is still written is left out. */
+const subjectsIn = (name: string): string[] =>
+  existsSync(line.file(name))
+    ? readFileSync(line.file(name), 'utf8')
+        .split('\n')
+        .slice(0, -1)
+        .map((one) => JSON.parse(one).data.subject)
+    : []
 /** Resolves when the state file has a position. */
 const started = (state: string) => waitFor('the position', () => existsSync(line.file(state)))
 

@@ -38,7 +38,11 @@ async function serve(config: Config): Promise<void> {
     if (isStopping && signal === 'SIGINT' && nowMs() - signalledMs < sameInterruptMs) return
     if (isStopping) process.exit(1)
     isStopping = true
-    signalledMs = nowMs()
+    // The time counts from the next turn, because the stop may keep this one busy while the same Ctrl-C arrives again.
+    signalledMs = Number.POSITIVE_INFINITY
+    setImmediate(() => {
+      signalledMs = nowMs()
+    })
     if (app) finish(app)
     else {
       stopEarly = true

@@ -34,27 +34,34 @@ function cutDown(make: (scale: number) => string, bytesMax: number): Buffer {
   return raw
 }
 
+/** A message is copied for the thread once to check and once to read. Each copy of 25 MB takes 90 ms on a machine whose new memory is slow. */
+async function limitFor(raw: Buffer, copies = 3): Promise<number> {
+  return Math.max(await allowedMs(50), copies * (await leastThreadMs(async () => Buffer.from(raw))))
+}
+
 describe('the main thread', () => {
-  test.each(Object.entries(bombs))('%s takes less than 50 ms of it to read and check, whole, small or plain', async (_name, make) => {
-    const reader = open()
-    await reader.read(Buffer.alloc(100_000, 'x'))
-    for (const raw of [Buffer.from(make(1)), cutDown(make, 64 * 1024), cutDown(make, 128 * 1024)]) {
-      expect(
-        await leastThreadMs(async () => {
-          await reader.check('a@b.example', client, raw)
-          await reader.read(raw)
-        }),
-      ).toBeLessThan(await allowedMs(50))
-    }
-  })
+  test.each(Object.entries(bombs))(
+    '%s takes less than 50 ms of it or three copies to read and check, whole, small or plain',
+    async (_name, make) => {
+      const reader = open()
+      await reader.read(Buffer.alloc(100_000, 'x'))
+      for (const raw of [Buffer.from(make(1)), cutDown(make, 64 * 1024), cutDown(make, 128 * 1024)]) {
+        const limitMs = await limitFor(raw)
+        expect(
+          await leastThreadMs(async () => {
+            await reader.check('a@b.example', client, raw)
+            await reader.read(raw)
+          }),
+        ).toBeLessThan(limitMs)
+      }
+    },
+  )
 
   test('25 MB of text take less of it than 50 ms or two copies to check, and as much to read', async () => {
     const reader = open()
     await reader.read(Buffer.alloc(100_000, 'x'))
     const text = Buffer.from(`From: a@b.example\r\n\r\n${`${'A'.repeat(76)}\r\n`.repeat(330_000)}`)
-    // The text is copied once for the thread. One copy takes 90 ms on a machine whose new memory is slow.
-    const copyMs = await leastThreadMs(async () => Buffer.from(text))
-    const limitMs = Math.max(await allowedMs(50), 2 * copyMs)
+    const limitMs = await limitFor(text, 2)
     expect(await leastThreadMs(() => reader.check('a@b.example', client, text))).toBeLessThan(limitMs)
     expect(await leastThreadMs(() => reader.read(text))).toBeLessThan(limitMs)
   })
