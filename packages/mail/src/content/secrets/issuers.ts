@@ -16,7 +16,13 @@ const gitlabTokens = ['pat', 'dt', 'rt', 'cbt', 'ft', 'soat', 'ffct', 'rtr'].map
 
 /** Issuers of keys for mail, payments, models, clouds and code. The others are in `other-issuers.ts`. */
 const issuers: readonly IssuerRule[] = [
-  { type: 'callsign_key', name: 'Callsign key', literals: ['svc_live_'], pattern: /\bsvc_live_[0-9A-Za-z]{65}(?![0-9A-Za-z])/g },
+  // The middle may have `_` and `-`, because the first key can be a setting.
+  {
+    type: 'callsign_key',
+    name: 'Callsign key',
+    literals: ['svc_live_'],
+    pattern: /\bsvc_live_[0-9A-Za-z]{16}[0-9A-Za-z_-]{43}[0-9A-Za-z]{6}(?![0-9A-Za-z])/g,
+  },
   key('AWS access key', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], /(?<![A-Za-z0-9])A(?:KI|SI|BI|CC)A[A-Z2-7]{16}(?![A-Za-z0-9])/g, (text) =>
     /[2-7]/.test(text.slice(4)),
   ),
