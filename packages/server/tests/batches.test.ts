@@ -263,4 +263,20 @@ describe('many messages at once', () => {
     expect((await harness.getMessage('ann', first.id)).labels).toEqual(['own'])
     expect((await harness.api('PATCH', '/mail/messages', { body: { ids } })).status).toBe(400)
   })
+
+  test('500 messages are changed and read by one request, and 501 by none', async () => {
+    const { id } = await harness.send('ann', 'ada@example.com')
+    const unknown = Array.from({ length: 500 }, (_, index) => `msg_${String(index).padStart(26, '0')}`)
+    const ask = (method: string, path: string, ids: string[]) =>
+      harness.api(method, path, { body: { ids, ...(method === 'PATCH' ? { is_read: true } : {}) } })
+    for (const [method, path] of [
+      ['PATCH', '/mail/messages'],
+      ['POST', '/mail/messages/get'],
+    ] as const) {
+      const most = await ask(method, path, [id, ...unknown.slice(1)])
+      expect([most.status, most.body.missing?.length]).toEqual([200, 499])
+      const refused = await ask(method, path, [id, ...unknown])
+      expect([refused.status, refused.body.error.details[0].path]).toEqual([400, '/ids'])
+    }
+  })
 })
