@@ -1,8 +1,8 @@
 // The text of one draft, as its approver reads it.
 import type { Draft } from '@callsign/sdk'
+import { oneLine } from './output.ts'
 
-/** Puts a value on one line, because line breaks could imitate further fields. */
-const field = (name: string, value: string): string => `${name}: ${value.replace(/\s+/g, ' ')}`
+const field = (name: string, value: string): string => `${name}: ${oneLine(value)}`
 
 /** Everything that would be sent, so that the approver does not approve the text and send a different HTML part. */
 export const shownDraft = (draft: Draft): string =>

@@ -129,10 +129,13 @@ function fit(widths: number[], widthMax: number): number[] {
 
 const cut = (cell: string, width: number): string => (cell.length > width ? `${cell.slice(0, width - 1)}…` : cell)
 
+/** A value on one line, because line breaks could imitate further fields or rows. */
+export const oneLine = (value: string): string => value.replace(/\s+/g, ' ')
+
 /** Formats rows in columns with headings, narrowed to `widthMax` if possible. Returns an empty text for an empty list. */
 export function table(headings: string[], rows: string[][], widthMax?: number): string {
   if (rows.length === 0) return ''
-  const lines = [headings, ...rows.map((row) => row.map((cell) => printable(cell).replace(/\s+/g, ' ')))]
+  const lines = [headings, ...rows.map((row) => row.map((cell) => oneLine(printable(cell))))]
   const widths = fit(
     headings.map((_, i) => Math.max(...lines.map((line) => (line[i] ?? '').length))),
     widthMax ?? Number.POSITIVE_INFINITY,

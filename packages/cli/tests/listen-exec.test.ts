@@ -50,16 +50,10 @@ function listen(command: string, ...more: string[]) {
   return { child, ended, error: () => error }
 }
 
+/** The lines of a file. A last one that is still written is left out. */
 const linesOf = (name: string): string[] =>
-  existsSync(line.file(name)) ? readFileSync(line.file(name), 'utf8').split('\n').filter(Boolean) : []
-/** Subjects of the events in a file. A last line that is still written is left out. */
-const subjectsIn = (name: string): string[] =>
-  existsSync(line.file(name))
-    ? readFileSync(line.file(name), 'utf8')
-        .split('\n')
-        .slice(0, -1)
-        .map((one) => JSON.parse(one).data.subject)
-    : []
+  existsSync(line.file(name)) ? readFileSync(line.file(name), 'utf8').split('\n').slice(0, -1).filter(Boolean) : []
+const subjectsIn = (name: string): string[] => linesOf(name).map((one) => JSON.parse(one).data.subject)
 /** Resolves when the state file has a position. */
 const started = (state: string) => waitFor('the position', () => existsSync(line.file(state)))
 

@@ -9,15 +9,15 @@ import {
   readMetadataChange,
   readMetadataFilter,
 } from '../marks.ts'
-import { table } from '../output.ts'
+import { oneLine, table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 import { domainIdOf } from './domains.ts'
+import { modeOptions, readModes } from './mail-rules.ts'
 import { describeLimits, limitOptions, readLimits } from './organization.ts'
 
 const approvals = ['none', 'required'] as const
 const guards = ['off', 'flag', 'hold'] as const
-const modes = ['open', 'allowlist'] as const
 
 const approvalOption: Record<string, Option> = {
   approval: {
@@ -28,8 +28,7 @@ const approvalOption: Record<string, Option> = {
   },
 }
 
-/** Puts a value on one line, because line breaks could imitate further fields. */
-const field = (name: string, value: string): string => `${name.padEnd(13)}${value.replace(/\s+/g, ' ')}`
+const field = (name: string, value: string): string => `${name.padEnd(13)}${oneLine(value)}`
 
 /** The settings that are not always there. */
 function settingsOf(one: Identity): string[] {
@@ -94,8 +93,7 @@ export const identityCommands: Command[] = [
       domain: { type: 'string', value: 'DOMAIN', about: 'A verified custom domain, or the mail domain. Defaults to the default domain.' },
       'local-part': { type: 'string', value: 'TEXT', about: 'The part of its address before the @. Defaults to the handle.' },
       ...approvalOption,
-      inbound: { type: 'string', value: 'MODE', choices: modes, about: 'open or allowlist, for senders.' },
-      outbound: { type: 'string', value: 'MODE', choices: modes, about: 'open or allowlist, for recipients.' },
+      ...modeOptions,
       ...metadataOption,
       ...clientIdOption,
     },
@@ -105,7 +103,6 @@ export const identityCommands: Command[] = [
       const domain = text(values, 'domain')
       const localPart = text(values, 'local-part')
       const approval = oneOf(values, 'approval', approvals)
-      const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]
       const identity = await (await client()).identities.create({
         agent_handle: handle,
         ...(name !== undefined && { display_name: name }),
@@ -113,8 +110,7 @@ export const identityCommands: Command[] = [
         ...(domain !== undefined && { domain }),
         ...(localPart !== undefined && { local_part: localPart }),
         ...(approval && { draft_approval: approval }),
-        ...(inbound && { inbound_mode: inbound }),
-        ...(outbound && { outbound_mode: outbound }),
+        ...readModes(values),
         ...readMetadata(values),
         ...readClientId(values),
       })

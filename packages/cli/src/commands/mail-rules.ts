@@ -1,6 +1,6 @@
 // rules list|add|pause|resume|rm|mode. The argument is the entry or the id of a rule.
 import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
-import { type Command, clientIdOption, listOptions, listQuery, oneOf, readClientId, text } from '../command.ts'
+import { type Command, clientIdOption, listOptions, listQuery, type Option, oneOf, readClientId, text, type Values } from '../command.ts'
 import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -8,6 +8,27 @@ const directions = ['inbound', 'outbound', 'both'] as const
 const actions = ['allow', 'block'] as const
 const statuses = ['active', 'paused'] as const
 const modes = ['open', 'allowlist'] as const
+
+/** The modes of an agent. */
+export const modeOptions: Record<string, Option> = {
+  inbound: {
+    type: 'string',
+    value: 'MODE',
+    choices: modes,
+    about: 'open or allowlist. allowlist accepts only senders that a rule allows, and answers.',
+  },
+  outbound: {
+    type: 'string',
+    value: 'MODE',
+    choices: modes,
+    about: 'open or allowlist. allowlist permits only recipients that a rule allows.',
+  },
+}
+
+export function readModes(values: Values) {
+  const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]
+  return { ...(inbound && { inbound_mode: inbound }), ...(outbound && { outbound_mode: outbound }) }
+}
 
 /** Finds a rule by its entry or id. */
 async function findRule(client: Callsign, handle: string, reference: string): Promise<string> {
@@ -118,23 +139,9 @@ export const mailRuleCommands: Command[] = [
     about: 'Shows the modes of an agent, or sets them.',
     example: 'callsign rules mode sales --inbound allowlist',
     operations: ['getIdentity', 'updateIdentity'],
-    options: {
-      inbound: {
-        type: 'string',
-        value: 'MODE',
-        choices: modes,
-        about: 'open or allowlist. allowlist accepts only senders that a rule allows, and answers.',
-      },
-      outbound: {
-        type: 'string',
-        value: 'MODE',
-        choices: modes,
-        about: 'open or allowlist. allowlist permits only recipients that a rule allows.',
-      },
-    },
+    options: modeOptions,
     async run({ client, output }, values, [handle = '']) {
-      const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]
-      const change = { ...(inbound && { inbound_mode: inbound }), ...(outbound && { outbound_mode: outbound }) }
+      const change = readModes(values)
       const { identities } = await client()
       const identity = Object.keys(change).length > 0 ? await identities.update(handle, change) : await identities.get(handle)
       const { agent_handle, inbound_mode, outbound_mode } = identity

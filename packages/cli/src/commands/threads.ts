@@ -3,7 +3,7 @@ import type { ThreadPage } from '@callsign/sdk'
 import { type Command, type Context, listOptions, listQuery, oneOf, several, switchOf, text, type Values } from '../command.ts'
 import { chooseMailbox, mailboxOptions, readAgentFilter } from '../mailbox.ts'
 import { metadataChangeOptions, metadataFilterOption, readMetadataChange, readMetadataFilter } from '../marks.ts'
-import { table } from '../output.ts'
+import { oneLine, table } from '../output.ts'
 import { ago } from '../times.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -167,7 +167,7 @@ export const threadCommands: Command[] = [
       const found = await (mailbox === undefined ? callsign.threads.getById(id) : callsign.threads.get(mailbox, id))
       output.result(found, () =>
         [
-          `Subject: ${found.subject.replace(/\s+/g, ' ')}`,
+          `Subject: ${oneLine(found.subject)}`,
           ...found.messages.map((one) => `\n${one.from}, ${one.created_at}, ${one.id}\n\n${one.extracted_text || one.text}`),
         ].join('\n'),
       )

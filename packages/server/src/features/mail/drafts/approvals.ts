@@ -15,7 +15,7 @@ import type { Identities } from '../../account/identities/operations.ts'
 import type { Actor } from '../../account/organizations/model.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import { findFiles } from '../attachments/operations.ts'
-import { type GuardedFile, heldForApproval, type Inspection } from '../outbound/model.ts'
+import { type GuardedFile, HeldForApproval, type Inspection } from '../outbound/model.ts'
 import {
   type ApprovalColumns,
   approvalExpired,
@@ -113,6 +113,14 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
     ])
   }
 
+  /** Writes a draft with a new request, and returns it. */
+  async function writeRequest(tx: Tx, owner: MailboxOwner, before: DraftRow, approval: ApprovalColumns): Promise<DraftRow> {
+    const asked = { ...before, ...approval }
+    await store.updateDraft(tx, asked)
+    await recordRequest(tx, owner, before, asked)
+    return asked
+  }
+
   async function recordApproved(tx: Tx, owner: MailboxOwner, row: DraftRow, messageId: string | null, actor: Actor): Promise<void> {
     const sendAt = messageId === null ? (row.send_at?.toISOString() ?? null) : null
     await Promise.all([
@@ -136,7 +144,7 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
         return asks ? newRequest(reasons, changed.updated_at) : { ...changed, approval_link_id: null }
       }
       if (!isWaiting) {
-        if (isHeld && changed.send_at !== null) throw heldForApproval(reasons)
+        if (isHeld && changed.send_at !== null) throw new HeldForApproval(reasons)
         return changed
       }
       const isScheduled = changed.send_at !== null && changed.send_at !== before.send_at
@@ -153,9 +161,7 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
     },
 
     async request(tx, owner, row, reasons) {
-      const asked: DraftRow = { ...row, ...newRequest(reasons, row.updated_at) }
-      await store.updateDraft(tx, asked)
-      await recordRequest(tx, owner, row, asked)
+      await writeRequest(tx, owner, row, newRequest(reasons, row.updated_at))
     },
 
     async recordSent(tx, owner, row, messageId, actor) {
@@ -210,13 +216,8 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
         checkReviewer(call.caller, before)
         checkVersion(before, body.version)
         checkComplete(before)
-        const asked: DraftRow = {
-          ...before,
-          ...newApproval((await inspectDraft(tx, owner, before, await findFiles(tx, id))).reasons, at, expiresAt),
-        }
-        await store.updateDraft(tx, asked)
-        await recordRequest(tx, owner, before, asked)
-        return asked
+        const { reasons } = await inspectDraft(tx, owner, before, await findFiles(tx, id))
+        return writeRequest(tx, owner, before, newApproval(reasons, at, expiresAt))
       })
       return show(row)
     },

@@ -10,7 +10,7 @@ import { findHoldMs, type LoopRule } from './agent-loop.ts'
 import { answeredBy, correspondentsOf } from './answers.ts'
 import { exchangeSince } from './attempt.ts'
 import type { Addressed } from './filing.ts'
-import { type GuardedFile, heldForApproval, type Inspected, type Inspection } from './model.ts'
+import { type GuardedFile, HeldForApproval, type Inspected, type Inspection } from './model.ts'
 import { guardFlags, isTextFile, reasonsOf, scannedCharactersMax } from './outbound-guard.ts'
 
 type Parts = {
@@ -65,7 +65,7 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
   /** Throws 403 for the first of these correspondents that is elsewhere. They got more answers than the loop rule allows. `sql` as in `inspect`. */
   async function refuseAnswers(correspondents: string[], sql: Sql): Promise<void> {
     const correspondent = await findElsewhere(correspondents, sql)
-    if (correspondent !== null) throw heldForApproval([answersReason(correspondent)])
+    if (correspondent !== null) throw new HeldForApproval([answersReason(correspondent)])
   }
 
   /**
@@ -85,7 +85,7 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
         const above = names.filter((name) => (counts.get(name) ?? 0) >= messagesMax)
         for (const name of above) if (!elsewhere.has(name)) elsewhere.set(name, (await findElsewhere([name], sql)) !== null)
         const refused = above.find((name) => elsewhere.get(name))
-        if (refused !== undefined) refusals.set(message, heldForApproval([answersReason(refused)]))
+        if (refused !== undefined) refusals.set(message, new HeldForApproval([answersReason(refused)]))
         else for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
       }
     }

@@ -225,6 +225,4 @@ export class HeldForApproval extends ApiError {
   }
 }
 
-export const heldForApproval = (reasons: string[]): ApiError => new HeldForApproval(reasons)
-
 export const isHeldForApproval = (error: unknown): boolean => error instanceof ApiError && error.code === 'approval_required'

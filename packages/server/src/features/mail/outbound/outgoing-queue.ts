@@ -27,7 +27,7 @@ import type { MessageCache } from './message-cache.ts'
 import {
   deliverJob,
   forwardedIsGone,
-  heldForApproval,
+  HeldForApproval,
   type Inspection,
   isHeldForApproval,
   type OutgoingMessage,
@@ -94,7 +94,7 @@ export function createOutgoingQueue(parts: Parts) {
   async function inspectAll(sql: Sql, messages: Addressed[]): Promise<Inspection[]> {
     const inspections = await Promise.all(messages.map((message) => message.inspection ?? inspectOne(message, sql)))
     for (const [index, { isHeld, reasons }] of inspections.entries())
-      if (isHeld && !messages[index]?.outgoing.isApproved) throw heldForApproval(reasons)
+      if (isHeld && !messages[index]?.outgoing.isApproved) throw new HeldForApproval(reasons)
     return inspections
   }
 
@@ -239,7 +239,8 @@ export function createOutgoingQueue(parts: Parts) {
       if (one instanceof ApiError) return one
       const { isHeld, reasons } = message.inspection ?? { isHeld: false, reasons: [] }
       return (
-        recipientsRefusal(toCounted(message), limitDefaults) ?? (isHeld && !message.outgoing.isApproved ? heldForApproval(reasons) : one)
+        recipientsRefusal(toCounted(message), limitDefaults) ??
+        (isHeld && !message.outgoing.isApproved ? new HeldForApproval(reasons) : one)
       )
     })
     const allowed = messages.filter((_, index) => !(decided[index] instanceof ApiError))
