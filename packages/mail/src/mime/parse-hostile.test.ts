@@ -1,7 +1,7 @@
 // Messages made to hurt: any bytes parse, limits hold, and cost grows with size and no faster.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { threadMs } from '../../tests/harness/processor.ts'
+import { expectLinear } from '../../tests/harness/cost.ts'
 import { extractReplyText } from '../content/replies/reply-text.ts'
 import { HTML_CHARACTERS_MAX, htmlToText } from '../html/text.ts'
 import { ADDRESSES_MAX } from './addresses.ts'
@@ -11,24 +11,6 @@ import { decodeAttachment } from './transfer-encoding.ts'
 
 const FROM = 'From: a@b.example\r\n'
 const MIXED = `${FROM}Content-Type: multipart/mixed; boundary="bound"\r\n\r\n`
-
-/** Processor time of this thread for the best of a few runs, so that other processes and the collector's threads do not count. Ends early below `enough`. */
-function spentMs(run: () => unknown, rounds: number, enough = 0): number {
-  let best = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds && best >= enough; round++) {
-    const beforeMs = threadMs()
-    run()
-    best = Math.min(best, threadMs() - beforeMs)
-  }
-  return best
-}
-
-// Quadratic work on four times the input costs sixteen times as much; the constant covers fixed cost.
-function expectLinear(make: (size: number) => () => unknown, size: number): void {
-  make(size)()
-  const bound = spentMs(make(size), 4) * 10 + 20
-  expect(spentMs(make(size * 4), 12, bound)).toBeLessThan(bound)
-}
 
 const nested = (count: number) =>
   Array.from({ length: count }, (_, depth) => `--b${depth}\r\nContent-Type: multipart/mixed; boundary="b${depth + 1}"\r\n\r\n`).join('')
@@ -114,8 +96,8 @@ describe('cost grows with size and no faster', () => {
     ['flowed quotes', (size) => `${FROM}Content-Type: text/plain; format=flowed\r\n\r\n${fill(`${'>'.repeat(100)} \n`, size)}`],
     ['utf-7', (size) => `${FROM}Content-Type: text/plain; charset=utf-7\r\n\r\n${fill('+AGE-', size)}`],
   ]
-  it.each(messages)('%s', (_name, make) => {
-    expectLinear((size) => {
+  it.each(messages)('%s', async (_name, make) => {
+    await expectLinear((size) => {
       const raw = Buffer.from(make(size))
       return () => parseMessage(raw)
     }, 500_000)
@@ -146,8 +128,8 @@ describe('cost grows with size and no faster', () => {
     "n*=x''%41;",
     '<a@b> ',
   ]
-  it.each(values)('header values of %j', (unit) => {
-    expectLinear((size) => {
+  it.each(values)('header values of %j', async (unit) => {
+    await expectLinear((size) => {
       const value = fill(unit, size)
       const raw = Buffer.from(`From: ${value}\r\nSubject: ${value}\r\nReferences: ${value}\r\nContent-Type: x/y; ${value}\r\n\r\n`)
       return () => parseMessage(raw)
@@ -177,8 +159,8 @@ describe('cost grows with size and no faster', () => {
     '<pre>\n',
     '<ul>',
   ]
-  it.each(tags)('html of %j', (unit) => {
-    expectLinear((size) => {
+  it.each(tags)('html of %j', async (unit) => {
+    await expectLinear((size) => {
       const html = fill(unit, size)
       return () => htmlToText(html)
     }, HTML_CHARACTERS_MAX / 8)

@@ -29,14 +29,17 @@ export async function measureThread<T>(run: () => T): Promise<{ ms: number; resu
   return { ms: threadMs() - beforeMs, result }
 }
 
-/** The least processor time of `rounds` runs, because compilation and other processes add to some of them. */
-export async function leastThreadMs(run: () => unknown, rounds = 3): Promise<number> {
+/**
+ * The least processor time of `rounds` runs, because compilation, collected garbage and other processes add to some of them.
+ * A run of less than `enoughMs` is the last.
+ */
+export async function leastThreadMs(run: () => unknown, { rounds = 3, enoughMs = 0 } = {}): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds; round++) least = Math.min(least, (await measureThread(run)).ms)
+  for (let round = 0; round < rounds && least >= enoughMs; round++) least = Math.min(least, (await measureThread(run)).ms)
   return least
 }
 
 /** A limit in milliseconds, as many times longer as this machine is slower now than the one of the limit, and no shorter. */
 export async function allowedMs(limitMs: number): Promise<number> {
-  return limitMs * Math.max(1, (await leastThreadMs(work, 5)) / referenceMs)
+  return limitMs * Math.max(1, (await leastThreadMs(work, { rounds: 5 })) / referenceMs)
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { expectCost, expectLinear } from '../../../tests/harness/cost.ts'
 import { authorOf } from '../../authentication/dmarc/author.ts'
 import { normalName } from '../../authentication/domain-names.ts'
 import type { Verdicts } from '../../authentication/sender-checks.ts'
@@ -405,32 +406,16 @@ describe('time is bounded', () => {
     ['a link text of dots', `<a href="https://evil.test">${'a.'.repeat(mb / 2)}</a>`],
     ['tag characters', '\u{e0041}\u{e0042}\u{e0043} '.repeat(mb / 10)],
     ['flags', '\u{1f3f4}\u{e0067}\u{e0062}'.repeat(mb / 6)],
-  ])('%s', (_name, text) => {
-    const started = process.cpuUsage()
-    findIndicators({
-      from: [{ name: text.slice(0, 1000), address: 'a@b.test' }],
-      subject: text.slice(0, 4000),
-      text,
-      html: text,
-      attachments: [],
-    })
-    const { user, system } = process.cpuUsage(started)
-    expect((user + system) / 1000).toBeLessThan(1500)
+  ])('%s', async (_name, text) => {
+    const from = [{ name: text.slice(0, 1000), address: 'a@b.test' }]
+    await expectCost(() => findIndicators({ from, subject: text.slice(0, 4000), text, html: text, attachments: [] }), 1500)
   })
 
-  test('a message twice as long takes about twice the time', () => {
-    const time = (length: number) => {
+  test('a message takes time in proportion to its size', async () => {
+    await expectLinear((length) => {
       const text = 'Please ignore the previous word, says <b style="font-size:0">some hidden thing</b> here. '.repeat(length / 80)
-      let best = Number.POSITIVE_INFINITY
-      for (let i = 0; i < 3; i++) {
-        const started = process.cpuUsage()
-        findIndicators({ from: [], subject: '', text, html: text, attachments: [] })
-        const { user, system } = process.cpuUsage(started)
-        best = Math.min(best, user + system)
-      }
-      return best
-    }
-    expect(time(800_000) / Math.max(2000, time(200_000))).toBeLessThan(12)
+      return () => findIndicators({ from: [], subject: '', text, html: text, attachments: [] })
+    }, 200_000)
   })
 })
 

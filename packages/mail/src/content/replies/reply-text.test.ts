@@ -1,5 +1,6 @@
 // The new text of a reply by mail program, language and position of the answer, and inputs made to be slow. All mails here are our own writing.
 import { describe, expect, it } from 'vitest'
+import { expectLinear } from '../../../tests/harness/cost.ts'
 import { extractReplyText } from './reply-text.ts'
 
 const QUOTE = '> Hi Ann,\n> can you send the contract?\n>\n> Bob'
@@ -149,21 +150,14 @@ describe('inputs made to be slow', () => {
     '\r',
     'On <a@',
   ]
-  it.each(units)('%j again and again costs no more than its length', (unit) => {
-    const time = (characters: number) => {
-      const text = unit.repeat(Math.ceil(characters / unit.length))
-      let bestMs = Number.POSITIVE_INFINITY
-      for (let round = 0; round < 9; round++) {
-        // Processor time, because other processes must not count.
-        const before = process.cpuUsage()
-        extractReplyText(text)
-        const spent = process.cpuUsage(before)
-        bestMs = Math.min(bestMs, (spent.user + spent.system) / 1000)
-      }
-      return bestMs
-    }
-    time(8192)
-    // Quadratic work would be 16 times as much for 4 times the text; the constant keeps noise of the clock out.
-    expect(time(65_536)).toBeLessThan(time(16_384) * 10 + 5)
+  it.each(units)('%j again and again costs no more than its length', async (unit) => {
+    await expectLinear(
+      (characters) => {
+        const text = unit.repeat(Math.ceil(characters / unit.length))
+        return () => extractReplyText(text)
+      },
+      16_384,
+      5,
+    )
   })
 })
