@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { comparisonOf } from './harness/comparison.ts'
-import type { FigureName } from './harness/goals.ts'
+import { benchmarksWithGoals, type FigureName } from './harness/goals.ts'
 import { readResults, saveResults } from './harness/results.ts'
 import { printTable } from './harness/table.ts'
 
@@ -36,9 +36,6 @@ function printList(): void {
   )
 }
 
-/** The benchmarks whose figures have goals. */
-const withGoals = benchmarks.filter((name) => readFileSync(join(folder, `${name}.ts`), 'utf8').includes("from './harness/goals.ts'"))
-
 const given = process.argv.slice(2)
 const place = given.indexOf('--before')
 /** The checkout of an earlier commit, whose figures are taken in turns with those of this one. */
@@ -54,7 +51,7 @@ if (wanted === undefined) {
   const saved = readResults()
   const measured = new Map<FigureName, number>()
   const before = earlier === null ? null : new Map<FigureName, number>()
-  for (const name of wanted === 'all' ? withGoals : [wanted]) {
+  for (const name of wanted === 'all' ? benchmarksWithGoals : [wanted]) {
     if (before !== null) for (const [figure, value] of await run(name, options, earlier)) before.set(figure, value)
     for (const [figure, value] of await run(name, options)) measured.set(figure, value)
     // After each benchmark, so that a run that is stopped keeps what it measured.

@@ -1,6 +1,8 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { comparisonOf } from './comparison.ts'
-import type { FigureName } from './goals.ts'
+import { benchmarksWithGoals, type FigureName } from './goals.ts'
 
 const saved = (value: number) => ({ value, machine: 'any', date: '2026-01-02' })
 const measured = (figures: Partial<Record<FigureName, number>>) => new Map(Object.entries(figures) as [FigureName, number][])
@@ -31,4 +33,10 @@ test('the figures of an earlier server stand beside those of this one', () => {
     ['0.7', '1.5'],
     ['', '0.9'],
   ])
+})
+
+test('a whole run has each benchmark that reports a figure', () => {
+  const folder = join(import.meta.dirname, '..')
+  const reporting = globSync('*.ts', { cwd: folder }).filter((file) => /\breport(Ratios)?\(/.test(readFileSync(join(folder, file), 'utf8')))
+  expect(reporting.map((file) => basename(file, '.ts')).toSorted()).toEqual(benchmarksWithGoals.toSorted())
 })

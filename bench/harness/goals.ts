@@ -36,6 +36,22 @@ export const goals = {
 } satisfies Record<string, Goal>
 
 export type FigureName = keyof typeof goals
+
+/** The benchmarks that report these figures, in the order of a whole run. Those that fill a million rows are last. */
+export const benchmarksWithGoals = [
+  'list-mail',
+  'get-message',
+  'send-mail',
+  'ingest',
+  'ingest-stack',
+  'deliver-mail',
+  'webhook-delivery',
+  'tunnel-requests',
+  'resend-send',
+  'memory',
+  'growth',
+  'list-growth',
+]
 export const isFigure = (name: string): name is FigureName => Object.hasOwn(goals, name)
 
 /** Reports a figure to `bench/main.ts`, which compares it with its goal and its last value. A name without a goal is left out. */
