@@ -85,16 +85,20 @@ export async function locate(client: Callsign, output: Output, values: Values, w
   throw new NotFoundError(`No mailbox of the organization has the ${wanted.kind} ${wanted.id}.`)
 }
 
-/** The handles of mailboxes by their ids, fetched until every wanted id is known. */
+/** The handles of mailboxes by their ids, fetched until every wanted id is known. None for a key that cannot list mailboxes. */
 export async function handlesOf(client: Callsign, ids: Iterable<string>): Promise<Map<string, string>> {
   const wanted = new Set(ids)
   const handles = new Map<string, string>()
   if (wanted.size === 0) return handles
-  for await (const { id, agent_handle } of everyItem((cursor) =>
-    client.mailboxes.list({ limit: 100, ...(cursor !== undefined && { cursor }) }),
-  )) {
-    if (wanted.delete(id)) handles.set(id, agent_handle)
-    if (wanted.size === 0) break
+  try {
+    for await (const { id, agent_handle } of everyItem((cursor) =>
+      client.mailboxes.list({ limit: 100, ...(cursor !== undefined && { cursor }) }),
+    )) {
+      if (wanted.delete(id)) handles.set(id, agent_handle)
+      if (wanted.size === 0) break
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 403)) throw error
   }
   return handles
 }
