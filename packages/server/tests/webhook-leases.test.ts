@@ -5,6 +5,7 @@ import { type Claimed, claim, end, findDueWebhooks, release } from '../src/featu
 import type { Attempt } from '../src/features/events/webhooks/model.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
+const leaseMs = 60_000
 let harness: Harness
 let webhookId: string
 // Without the role worker nothing but this test claims deliveries.
@@ -28,7 +29,7 @@ async function claimOne(token: string): Promise<Claimed> {
   expect(claimed).toHaveLength(1)
   return claimed[0] as Claimed
 }
-const claimAll = (token: string) => claim(harness.db, [{ webhookId, limit: 10 }], token, 60_000)
+const claimAll = (token: string) => claim(harness.db, [{ webhookId, limit: 10 }], token, leaseMs)
 const expire = () =>
   harness.db.query({ text: `UPDATE webhook_deliveries SET leased_until = now() - interval '1 second' WHERE lease_token IS NOT NULL` })
 const stateOf = async ({ id }: Claimed) =>
@@ -39,7 +40,7 @@ const ended = (claimed: Claimed) => ({ claimed, status: 'delivered' as const, re
 test('a claimed delivery is not claimed again while its lease lasts', async () => {
   const first = await claimOne('one')
   expect(await claimAll('two')).toEqual([])
-  expect(await end(harness.db, [ended(first)])).toEqual(new Set([first.id]))
+  expect(await end(harness.db, [ended(first)], leaseMs)).toEqual(new Set([first.id]))
   expect(await stateOf(first)).toEqual({ status: 'delivered', tries: 1, lease_token: null })
   expect(await findDueWebhooks(harness.db)).toEqual([])
 })
@@ -49,10 +50,10 @@ test('the result of a process that lost its lease is not recorded, and the new h
   await expire()
   const [second] = await claimAll('two')
   expect(second).toMatchObject({ id: first.id, lease_token: 'two' })
-  expect(await end(harness.db, [{ ...ended(first), status: 'failed' }])).toEqual(new Set())
+  expect(await end(harness.db, [{ ...ended(first), status: 'failed' }], leaseMs)).toEqual(new Set())
   expect(await stateOf(first)).toEqual({ status: 'pending', tries: 0, lease_token: 'two' })
-  expect(await end(harness.db, [ended(second as Claimed)])).toEqual(new Set([first.id]))
-  expect(await end(harness.db, [ended(second as Claimed)])).toEqual(new Set())
+  expect(await end(harness.db, [ended(second as Claimed)], leaseMs)).toEqual(new Set([first.id]))
+  expect(await end(harness.db, [ended(second as Claimed)], leaseMs)).toEqual(new Set())
   expect(await stateOf(first)).toEqual({ status: 'delivered', tries: 1, lease_token: null })
 })
 

@@ -136,6 +136,24 @@ describe('delivery', () => {
     await remove(webhook.id)
   })
 
+  test('a replay while an attempt is under way is sent once that has ended', async () => {
+    const answers = [Promise.withResolvers<number>(), Promise.withResolvers<number>()]
+    let count = 0
+    const receiver = await receive(async () => ({ status: (await answers[count++]?.promise) ?? 200 }))
+    const webhook = await subscribe(receiver.url, { events: ['email.sent'] })
+    await harness.send('one', 'x@example.com')
+    await receiver.waitFor(1)
+    const [row] = await deliveriesOf(webhook.id)
+    expect((await harness.expectApi(200, 'POST', `/webhooks/deliveries/${row.id}/replay`)).status).toBe('pending')
+    answers[0]?.resolve(200)
+    await receiver.waitFor(2)
+    expect(await harness.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)).toMatchObject({ status: 'pending', attempt_count: 1 })
+    answers[1]?.resolve(200)
+    await waitFor('the replay to be over', async () => (await deliveriesOf(webhook.id, '?status=delivered'))[0])
+    expect((await harness.expectApi(200, 'GET', `/webhooks/deliveries/${row.id}`)).attempts).toHaveLength(2)
+    await remove(webhook.id)
+  })
+
   test('a replay has the same bytes as the first delivery, and after deletion it says that the message is gone', async () => {
     const receiver = await receive()
     const webhook = await subscribe(receiver.url, { events: ['email.received'] })
@@ -218,7 +236,8 @@ describe('delivery', () => {
     expect(receiver.received.length).toBe(1)
     const { data } = await harness.expectApi(200, 'GET', '/audit')
     expect(data[0]).toMatchObject({ action: 'webhook.disabled', target_id: webhook.id, actor_type: 'host' })
-    await harness.send('one', 'x@example.com')
+    const again = await harness.send('one', 'x@example.com')
+    await harness.waitForStatus('one', again.id, 'sent')
     expect((await deliveriesOf(webhook.id)).length).toBe(1)
     const active = await harness.expectApi(200, 'PATCH', `/webhooks/${webhook.id}`, { body: { status: 'active' } })
     expect(active).toMatchObject({ status: 'active', disabled_reason: null })
@@ -235,16 +254,21 @@ describe('delivery', () => {
         text: "UPDATE webhooks SET failing_since = failing_since - interval '5 days 1 minute' WHERE id = $1",
         values: [webhook.id],
       })
-    await harness.send('one', 'x@example.com')
-    await waitFor('a first failure', failingSince)
+    // Nothing changes between the attempts of one delivery, which follow each other in milliseconds.
+    const fail = async (count: number) => {
+      await harness.send('one', 'x@example.com')
+      await waitFor('a dead letter', async () => (await deliveriesOf(webhook.id, '?status=failed')).length === count)
+    }
+    await fail(1)
     await age()
     status = 200
+    await harness.send('one', 'x@example.com')
     await waitFor('a success', async () => (await failingSince()) === null)
     expect((await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)).status).toBe('active')
     status = 500
-    await harness.send('one', 'x@example.com')
-    await waitFor('another failure', failingSince)
+    await fail(2)
     await age()
+    await harness.send('one', 'x@example.com')
     const disabled = await waitFor('the webhook to be disabled', async () => {
       const row = await harness.expectApi(200, 'GET', `/webhooks/${webhook.id}`)
       return row.status === 'disabled' && row

@@ -9,20 +9,21 @@ import { waitFor } from './wait.ts'
 export type Received = { path: string; headers: IncomingHttpHeaders; body: Buffer; atMs: number }
 /** The answer to give. `hang` never answers. */
 export type Answering = { status: number; headers?: Record<string, string>; body?: string } | 'hang'
+type Answer = (received: Received) => Answering | Promise<Answering>
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 /** Starts one on a free loopback port, with TLS if a certificate is given. `answer` may read the request. */
-export async function startReceiver(answer: (received: Received) => Answering = () => ({ status: 200 }), certificate?: Certificate) {
+export async function startReceiver(answer: Answer = () => ({ status: 200 }), certificate?: Certificate) {
   const received: Received[] = []
   let connections = 0
   const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.once('end', () => {
+    request.once('end', async () => {
       const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks), atMs: Date.now() }
       received.push(one)
-      const answering = answer(one)
+      const answering = await answer(one)
       if (answering === 'hang') return
       response.writeHead(answering.status, answering.headers).end(answering.body ?? 'taken')
     })

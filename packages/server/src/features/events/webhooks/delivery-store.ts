@@ -57,14 +57,19 @@ export type Ended = {
   attempt: Attempt
 }
 
-/** Records the results of attempts whose leases are still held. Resolves with their ids. */
-export async function end(sql: Sql, all: Ended[]): Promise<Set<string>> {
+/** True for a delivery that was replayed after its claim: a replay makes it due again, at a later time than the claim. */
+const isReplayed = `d.due_at > d.leased_until - $9 * interval '1 millisecond'`
+
+/** Records the results of attempts whose leases are still held. Resolves with their ids. One that was replayed meanwhile stays due. */
+export async function end(sql: Sql, all: Ended[], leaseMs: number): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({
     name: 'end-deliveries',
-    text: `UPDATE webhook_deliveries d SET status = e.status, due_at = CASE WHEN e.status = 'pending' THEN now() + e.retry_ms * interval '1 millisecond' END,
-        lease_token = NULL, leased_until = NULL, tries = d.tries + 1, attempt_count = d.attempt_count + 1,
+    text: `UPDATE webhook_deliveries d SET status = CASE WHEN ${isReplayed} THEN 'pending' ELSE e.status END,
+        due_at = CASE WHEN ${isReplayed} THEN d.due_at WHEN e.status = 'pending' THEN now() + e.retry_ms * interval '1 millisecond' END,
+        lease_token = NULL, leased_until = NULL, tries = CASE WHEN ${isReplayed} THEN 0 ELSE d.tries + 1 END, attempt_count = d.attempt_count + 1,
         attempts = CASE WHEN d.attempt_count < ${attemptsKept} THEN d.attempts ELSE d.attempts - 0 END || e.attempt::jsonb,
-        last_status_code = e.status_code, last_error_code = e.error_code, delivered_at = CASE WHEN e.status = 'delivered' THEN now() END
+        last_status_code = e.status_code, last_error_code = e.error_code,
+        delivered_at = CASE WHEN e.status = 'delivered' AND NOT ${isReplayed} THEN now() END
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[], $7::integer[], $8::text[])
         AS e (webhook_id, id, token, status, retry_ms, attempt, status_code, error_code)
       WHERE d.webhook_id = e.webhook_id AND d.id = e.id AND d.lease_token = e.token RETURNING d.id`,
@@ -77,6 +82,7 @@ export async function end(sql: Sql, all: Ended[]): Promise<Set<string>> {
       all.map(({ attempt }) => JSON.stringify(attempt)),
       all.map(({ attempt }) => attempt.status_code),
       all.map(({ attempt }) => attempt.error_code),
+      leaseMs,
     ],
   })
   return new Set(rows.map((row) => row.id))

@@ -237,7 +237,7 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
 
   const commitGrouped = groupCommit(
     async (group: Ended[]) => {
-      const held = await recorded(() => deliveryStore.end(db, group))
+      const held = await recorded(() => deliveryStore.end(db, group, leaseMs))
       // Must not throw: a retry of the group would find every lease released.
       await health.judge(group).catch((err) => log.error({ err }, 'recording the health of webhooks failed'))
       return group.map((one) => held.has(one.claimed.id))
