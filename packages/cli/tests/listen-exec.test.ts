@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
+import { type Harness, type Json, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine } from './command-line.ts'
 
@@ -137,10 +137,19 @@ const timer = setInterval(() => {
 
 test('--debounce runs the command once for the events of a thread', { timeout: 60_000 }, async () => {
   writeFileSync(line.file('batch.sh'), 'cat > batch.in; wc -l < batch.in >> batch.out; cat batch.in >> batch.all')
-  const { child, ended } = listen('sh batch.sh', ...filter, '--state', 'batch.json', '--debounce', '2')
+  const options = [...filter, '--state', 'batch.json', '--debounce', '2']
+  const before = listen('sh batch.sh', ...options)
   await started('batch.json')
+  before.child.kill('SIGTERM')
+  await before.ended
+  // The events arrive while nothing listens, and then together.
   const { thread_id } = await send('Batch 0')
   for (let i = 1; i < 3; i++) await send(`Batch ${i}`, { thread_id })
+  await waitFor('the events', async () => {
+    const { data } = await harness.expectApi(200, 'GET', '/events?types=email.received&agent=two&limit=100&order=desc')
+    return data.filter((one: Json) => one.data.subject.startsWith('Batch')).length === 3
+  })
+  const { child, ended } = listen('sh batch.sh', ...options)
   await waitFor('the batch', () => linesOf('batch.out').length > 0 && linesOf('batch.all').length >= 3, 30_000)
   child.kill('SIGTERM')
   expect(await ended).toBe(0)

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startReceiver } from '../../server/tests/harness/receiver.ts'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { createCommandLine } from './command-line.ts'
 
 let harness: Harness
@@ -117,7 +118,10 @@ test('webhooks are created, tested, paused, replayed and deleted', async () => {
     expect(await run('webhooks', 'test', id)).toMatchObject({ code: 0, out: expect.stringContaining('answered 200') })
     await harness.send('sales', 'support@agents.localhost', { subject: 'Hooked' })
     await receiver.waitFor(2)
-    const { data } = await json('webhooks', 'deliveries', id, '--event', 'email.received')
+    const data = await waitFor('the delivery', async () => {
+      const page = await json('webhooks', 'deliveries', id, '--event', 'email.received', '--status', 'delivered')
+      return page.data.length > 0 && page.data
+    })
     expect(data).toMatchObject([{ event_type: 'email.received' }])
     expect((await run('webhooks', 'delivery', data[0].id)).out).toContain('email.received')
     expect((await run('webhooks', 'replay', data[0].id)).code).toBe(0)

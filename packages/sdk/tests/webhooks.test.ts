@@ -59,10 +59,11 @@ test('events are listed, and followed across lost connections, each once', async
       return new Response(value, { status: response.status })
     },
   })
-  for (let i = 0; i < 3; i++) await client.mail.send({ agent: 'one', to: ['x@example.com'], subject: `${i}`, text: 'a' })
+  const sent: string[] = []
+  for (let i = 0; i < 3; i++) sent.push((await client.mail.send({ agent: 'one', to: ['x@example.com'], subject: `${i}`, text: 'a' })).id)
   const wanted = await waitFor('three more events', async () => {
     const { data } = await client.events.list({ cursor: (first as { id: string }).id, types: 'email.sent' })
-    return data.length >= 3 && data.map(({ id }) => id)
+    return sent.every((id) => data.some((event) => event.data.id === id)) && data.map(({ id }) => id)
   })
   const got: string[] = []
   for await (const event of breaking.events.follow({

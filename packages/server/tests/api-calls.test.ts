@@ -4,7 +4,7 @@ import type { Operation } from '@callsign/contract/operation'
 import { queryText } from '@callsign/contract/query-text'
 import { type Scope, scopes } from '@callsign/contract/scopes'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ApiCalls, ApiClient } from '../src/core/api-call.ts'
 import type { Caller } from '../src/core/caller.ts'
 import { ApiError } from '../src/core/errors.ts'
@@ -193,6 +193,8 @@ test('one rate limit counts requests and calls of a key', async () => {
 test('the address of a client counts wrong keys of requests and calls', async () => {
   const edge = await startStubs('agent')
   const shape = operations.find(({ id }) => id === 'getCaller') as Operation
+  // The limit gives back twenty tries a second.
+  vi.useFakeTimers({ toFake: ['Date'] })
   try {
     const { apiCalls } = tools
     const wrong = received('Bearer unknown')
@@ -202,6 +204,7 @@ test('the address of a client counts wrong keys of requests and calls', async ()
     expect(refusal).toMatchObject({ status: 429, code: 'rate_limited' })
     expect(await asCall(apiCalls.withKeyOf(wrong), shape)).toMatchObject({ status: 429 })
   } finally {
+    vi.useRealTimers()
     await edge.server.drain(1000)
   }
 })

@@ -131,7 +131,13 @@ test('the queue has the waiting drafts of all mailboxes, the oldest request firs
 test('an expired draft is sent only after a new request', async () => {
   const { id } = await create()
   const url = await linkOf(id)
-  await harness.expectApi(200, 'POST', `${drafts}/${id}/request-approval`, { body: { expires_at: inSeconds(0.3) } })
+  await harness.expectApi(200, 'POST', `${drafts}/${id}/request-approval`, { body: { expires_at: inSeconds(3600) } })
+  // As if the hour had passed.
+  await harness.db.query({ text: `UPDATE drafts SET approval_expires_at = now() - interval '1 second' WHERE id = $1`, values: [id] })
+  await harness.db.query({
+    text: 'UPDATE jobs SET run_at = now() WHERE id = (SELECT approval_job_id FROM drafts WHERE id = $1)',
+    values: [id],
+  })
   await waitFor('the request to expire', async () => (await typesOf(id)).at(-1) === 'draft.expired')
   const { approval } = await harness.expectApi(200, 'GET', `${drafts}/${id}`)
   expect(approval.status).toBe('expired')

@@ -434,10 +434,13 @@ describe('send_at', () => {
   const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
   const hour = 3_600_000
   const countJobs = (id: string) => countRows(`SELECT count(*) AS count FROM jobs WHERE kind = 'send-draft' AND subject = $1`, id)
+  /** As if its time had come. */
+  const makeDue = (id: string) =>
+    harness.db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = $1`, values: [id] })
   const isGone = (id: string) => waitFor('the draft to be sent', async () => (await harness.api('GET', `${drafts}/${id}`)).status === 404)
 
   test('the draft is sent once, at its time', async () => {
-    const at = soon(1000)
+    const at = soon(5000)
     const draft = await create({ to: 'x@example.com', subject: 'At its time', text: 'a', send_at: at })
     expect(draft.send_at).toBe(at)
     await isGone(draft.id)
@@ -461,7 +464,8 @@ describe('send_at', () => {
     expect(await countJobs(draft.id)).toBe(1)
     expect((await patch({ send_at: null })).send_at).toBeNull()
     expect(await countJobs(draft.id)).toBe(0)
-    await patch({ send_at: soon(1000) })
+    await patch({ send_at: soon(hour) })
+    await makeDue(draft.id)
     await isGone(draft.id)
     expect(await countSent('Moved on')).toBe(1)
 
@@ -490,14 +494,16 @@ describe('send_at', () => {
   })
 
   test('a draft that cannot be sent at its time stays with a reason until it is changed', async () => {
-    const draft = await create({ to: 'x@example.com', subject: 'Unfinished', send_at: soon(1000) })
+    const draft = await create({ to: 'x@example.com', subject: 'Unfinished', send_at: soon(hour) })
+    await makeDue(draft.id)
     const failed = await waitFor('the reason', async () => {
       const now = await get(draft.id)
       return now.send_error !== null && now
     })
     expect(failed).toMatchObject({ status: 'draft', send_at: null, version: 2, send_error: expect.stringContaining('text or html') })
-    const mended = await harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { version: 2, text: 'a', send_at: soon(1000) } })
+    const mended = await harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { version: 2, text: 'a', send_at: soon(hour) } })
     expect([mended.send_error, mended.version]).toEqual([null, 3])
+    await makeDue(draft.id)
     await isGone(draft.id)
     expect(await countSent('Unfinished')).toBe(1)
   })

@@ -195,7 +195,16 @@ describe('DELETE /identities/{handle}', () => {
   test('the blobs of its mail are deleted too', async () => {
     const countBlobs = async () =>
       (await readdir(join(harness.dataDir, 'blobs'), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length
-    const before = await countBlobs()
+    // Blobs of earlier tests are deleted after their answers.
+    let before = await countBlobs()
+    await waitFor('the blobs without a message to go', async () => {
+      const { rows } = await harness.db.query<{ kept: number }>({
+        text: `SELECT (SELECT count(*) FROM raw_messages WHERE blob_key IS NOT NULL)::int
+                 + (SELECT count(DISTINCT blob_key) FROM attachments)::int AS kept`,
+      })
+      before = await countBlobs()
+      return before === rows[0]?.kept
+    })
     await harness.createAgent('heavy')
     await harness.deliver({ from: 'a@example.org', to: 'heavy@agents.localhost', subject: 'Large', text: 'y'.repeat(200_000) })
     await harness.send('heavy', 'x@example.com', {

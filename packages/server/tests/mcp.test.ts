@@ -138,7 +138,7 @@ test('every tool answers, with what its output schema says', async () => {
 
 test('a wait ends when mail arrives', async () => {
   const client = await connect(agentKey)
-  const waiting = call(client, 'mail_wait', { timeout: 30, subject: 'code' })
+  const waiting = call(client, 'mail_wait', { timeout: 5, subject: 'code' })
   const start = await call(client, 'mail_wait', { timeout: 0 })
   await harness.send('support', 'sales@agents.localhost', { subject: 'Your code', text: 'Your code is 492816' })
   const first = await waiting

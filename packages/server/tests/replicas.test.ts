@@ -68,9 +68,13 @@ test('while a replica does not replay, reads go to the primary and have the late
   await write(database, 'paused')
   expect(await readNotes(database, 'paused')).toEqual([{ is_replica: false }])
   // A process that did not write is as strict, because the key may have written elsewhere.
-  const other = open(follower())
-  expect(await readNotes(other, 'paused')).toEqual([{ is_replica: false }])
-  expect(other.replicaReads()).toEqual({ replica: 0, behind: 1, unavailable: 0 })
+  await waitFor('a read that finds the replica behind, and not silent because this machine stalls', async () => {
+    const other = open(follower())
+    expect(await readNotes(other, 'paused')).toEqual([{ is_replica: false }])
+    const { replica, behind } = other.replicaReads()
+    expect(replica).toBe(0)
+    return behind === 1
+  })
   await run(servers.replicas.follower.connection, 'SELECT pg_wal_replay_resume()')
   await waitFor('reads to come back', async () => (await readNotes(database, 'paused'))[0]?.is_replica)
 })

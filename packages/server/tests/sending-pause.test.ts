@@ -48,12 +48,17 @@ test('a pause under load holds every message, retries too, and loses and repeats
     expect(status).toBe('queued')
     sent.push(id)
   }
+  const isPaused = Promise.withResolvers<void>()
   const sender = async (first: number) => {
-    for (let index = first; index < 96; index += 8) await send(index)
+    for (let index = first; index < 96; index += 8) {
+      if (index >= 80) await isPaused.promise
+      await send(index)
+    }
   }
   const senders = Promise.all(Array.from({ length: 8 }, (_, first) => sender(first)))
   await waitFor('some messages to leave', () => sink.mails.length >= 10)
   const paused = await organization('/pause', { reason: 'Wrong people' })
+  isPaused.resolve()
   expect(paused).toMatchObject({ paused_at: expect.any(String), pause_reason: 'Wrong people' })
   await senders
   expect(sent).toHaveLength(96)
@@ -113,8 +118,10 @@ test('two processes under load hold what is paused, and resume sends each messag
   sink.mails.length = 0
   const accepted: string[] = []
   const bases = [harness.baseUrl, other.baseUrl]
+  const isPaused = Promise.withResolvers<void>()
   const sender = async (first: number) => {
     for (let index = first; index < 160; index += 16) {
+      if (index >= 144) await isPaused.promise
       const answer = await fetch(`${bases[index % 2]}/api/v1/mail/send`, {
         method: 'POST',
         headers: { authorization: `Bearer ${harness.organizationKey}`, 'content-type': 'application/json' },
@@ -127,6 +134,7 @@ test('two processes under load hold what is paused, and resume sends each messag
   const senders = Promise.all(Array.from({ length: 16 }, (_, first) => sender(first)))
   await waitFor('some messages to leave', () => sink.mails.length >= 10)
   await organization('/pause', { reason: 'Two processes' })
+  isPaused.resolve()
   await senders
   expect(new Set(accepted).size).toBe(160)
   await settled()

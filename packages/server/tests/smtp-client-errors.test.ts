@@ -1,8 +1,9 @@
 // The SMTP client against servers that drop the connection, never answer, or answer with rubbish.
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { cleanups, envelope, message, type Peer, relayTo, scripted, welcome } from './harness/scripted-smtp.ts'
 
 describe('broken connections', () => {
+  afterEach(() => void vi.useRealTimers())
   const drops: [string, (peer: Peer) => Promise<void>, boolean][] = [
     ['before the greeting', async () => undefined, false],
     [
@@ -77,10 +78,23 @@ describe('broken connections', () => {
     ])
   })
 
-  test.each<[string, (peer: Peer) => Promise<void> | void]>([
+  // Each script ends when the client waits for the answer that never comes.
+  test.each<[string, (peer: Peer) => unknown]>([
     ['greeting', () => undefined],
-    ['EHLO', (peer) => peer.say('220 hi')],
-    ['MAIL', (peer) => welcome(peer, 'PIPELINING')],
+    [
+      'EHLO',
+      (peer) => {
+        peer.say('220 hi')
+        return peer.line()
+      },
+    ],
+    [
+      'MAIL',
+      async (peer) => {
+        await welcome(peer, 'PIPELINING')
+        await peer.line()
+      },
+    ],
     [
       'the message',
       async (peer) => {
@@ -91,12 +105,28 @@ describe('broken connections', () => {
         peer.say('250 b')
         await peer.line()
         peer.say('354 c')
+        await peer.data()
       },
     ],
   ])('a server that never answers (%s) times out', async (what, script) => {
-    const server = await scripted(script)
-    const relay = relayTo(server.port, { timeouts: { commandMs: 60, dataMs: 60 } })
-    const [outcome] = await relay.deliver(envelope('a@x.test'), message)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const silent = Promise.withResolvers<void>()
+    const server = await scripted(async (peer) => {
+      await script(peer)
+      silent.resolve()
+    })
+    let isOver = false
+    const delivering = relayTo(server.port, { timeouts: { commandMs: 60, dataMs: 60 } })
+      .deliver(envelope('a@x.test'), message)
+      .finally(() => {
+        isOver = true
+      })
+    await silent.promise
+    while (!isOver) {
+      await vi.advanceTimersByTimeAsync(10)
+      await new Promise(setImmediate)
+    }
+    const [outcome] = await delivering
     expect(outcome).toMatchObject({ kind: 'retry', diagnosticCode: '4.4.2', answer: expect.stringContaining(`did not answer`) })
     expect(outcome?.answer).toContain(what)
     await server.peers[0]?.gone

@@ -2,11 +2,13 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { inData, open, openData, yieldToServer } from './transcripts/smtp/listening-server.ts'
 import { DialogClient } from './transcripts/smtp/play.ts'
 
 describe('limits', () => {
+  afterEach(() => void vi.useRealTimers())
+
   test('a client that talks before the greeting is refused', async () => {
     const { port } = await open({ greetingDelayMs: 60_000 })
     const client = await DialogClient.connect(port)
@@ -82,12 +84,11 @@ describe('limits', () => {
   })
 
   test('a session ends at its time limit, after the message in flight', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const { port, receiver } = await open({ sessionTimeoutMs: 600 })
-    const idle = await DialogClient.greeted(port)
+    const [idle, busy] = [await DialogClient.greeted(port), await inData(port)]
+    await vi.advanceTimersByTimeAsync(600)
     expect(await idle.rest()).toBe('421 4.4.2 Session lasted too long\r\n')
-    const busy = await inData(port)
-    const other = await DialogClient.greeted(port)
-    await other.rest()
     busy.send('.\r\n')
     expect(await busy.rest()).toBe('250 2.0.0 queued as m1\r\n421 4.4.2 Session lasted too long\r\n')
     expect(receiver.accepted).toHaveLength(1)

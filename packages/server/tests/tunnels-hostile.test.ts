@@ -14,7 +14,7 @@ let listener: TunnelListener
 let port: number
 const host = 'sales.tunnel.localhost'
 beforeAll(async () => {
-  harness = await startHarness({ CALLSIGN_TUNNEL_ANSWER_SECONDS: '2' })
+  harness = await startHarness({ CALLSIGN_TUNNEL_ANSWER_SECONDS: '5' })
   origin = await startOrigin()
   for (const handle of ['sales', 'raw_one']) await harness.createAgent(handle)
   const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })

@@ -41,7 +41,10 @@ describe('messages that end a wait', () => {
     expect(status).toBe(200)
     expect(body.message).toMatchObject({ subject: 'Now', from: 'eve@example.org', text: 'Your login code is 482913.' })
     expect(body.message.codes).toMatchObject([{ kind: 'one_time_code', value: '482913', purpose: 'sign_in' }])
-    expect(body.message).toEqual(await harness.getMessage('one', body.message.id))
+    // Links are signed for each answer.
+    const { raw_url: _link, ...message } = body.message
+    const { raw_url: _other, ...read } = await harness.getMessage('one', body.message.id)
+    expect(message).toEqual(read)
   })
 
   test.each([

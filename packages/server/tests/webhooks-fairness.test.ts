@@ -48,7 +48,7 @@ test('endpoints that hang do not delay the others', async () => {
   const beside = await measure(good, 20)
   expect(hanging.received.length).toBeGreaterThan(30)
   // Milliseconds vary on a busy machine, while an attempt that hangs takes 15 seconds.
-  expect(beside[18]).toBeLessThan(Math.max(1000, 3 * (alone[18] as number)))
+  expect(beside[18]).toBeLessThan(Math.max(5000, 3 * (alone[18] as number)))
   for (const { id } of [webhook, ...bad]) await harness.expectApi(200, 'DELETE', `/webhooks/${id}`)
 })
 
@@ -71,7 +71,7 @@ test(`${backlog} undelivered rows behind a dead endpoint leave a fresh one unaff
   await subscribe(fresh.url)
   const latencies = await measure(fresh, 20)
   if (process.env.CALLSIGN_TEST_BACKLOG) console.log(`latencies beside ${backlog} rows: ${latencies.join(' ')} ms`)
-  expect(latencies[18]).toBeLessThan(Math.max(1000, 3 * (alone[18] as number)))
+  expect(latencies[18]).toBeLessThan(Math.max(5000, 3 * (alone[18] as number)))
   const tried = await waitFor('the dead endpoint to be tried', async () => {
     const { rows } = await harness.db.query<{ n: number }>({
       text: 'SELECT count(*)::int AS n FROM webhook_deliveries WHERE webhook_id = $1 AND attempt_count > 0',

@@ -18,7 +18,7 @@ const lockNotAvailable = '55P03'
 const scopeName = (scope: ReplayScope): string => JSON.stringify(scopeValues(scope))
 
 /** Stores the answers in the table `idempotency_keys`, encrypted. */
-export function createReplays(database: Database, sealing: Sealing): Replays {
+export function createReplays(database: Database, sealing: Sealing, waitMs = claimWaitMs): Replays {
   return {
     async find(scope) {
       const { rows } = await database.query<{ body_hash: Buffer; status: number; body: string }>({
@@ -45,7 +45,7 @@ export function createReplays(database: Database, sealing: Sealing): Replays {
                  WHERE limited IS NOT NULL
                  ON CONFLICT DO NOTHING
                  RETURNING set_config('lock_timeout', (SELECT wait FROM session), true)`,
-          values: [...scopeValues(scope), bodyHash, now(), `${claimWaitMs}ms`],
+          values: [...scopeValues(scope), bodyHash, now(), `${waitMs}ms`],
         })
         return rowCount === 1 ? 'claimed' : 'taken'
       } catch (error) {
