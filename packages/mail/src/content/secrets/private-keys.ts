@@ -1,7 +1,7 @@
 // Finds private keys: PEM (RFC 7468), OpenSSH, PGP (RFC 9580 §6.2), PuTTY, and age.
 
-/** A header alone is not a key. It is followed by at least this many characters of Base64. */
-const keyCharactersMin = 64
+/** A header alone is not a key. The smallest keys have 64 characters of Base64, of which those `+` at an end are taken for signs between strings. */
+const keyCharactersMin = 60
 const searchedCharacters = 2_000
 
 const header = /-----BEGIN ((?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----|PuTTY-User-Key-File-[23]: [a-z0-9-]{1,40}/g

@@ -66,6 +66,11 @@ describe('private keys', () => {
         ])
   })
 
+  test('are found when they end with a character that also joins strings', () => {
+    const key = `-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEI${'A'.repeat(42)}+\n-----END PRIVATE KEY-----`
+    expect(namesIn(key)).toEqual(['private key'])
+  })
+
   test('are not their headers in a text about them', () => {
     expect(namesIn('The file starts with -----BEGIN OPENSSH PRIVATE KEY----- and must stay secret.')).toEqual([])
     expect(namesIn('-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----')).toEqual([])
