@@ -31,7 +31,8 @@ export function toFiling(owner: MailboxOwner, received: Received) {
   const { arrival, recipient, parsed, shown, verdicts, flags, extractedText, codes, sizeBytes, rawId, sha256 } = received
   const at = now()
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
-    id: newId('message'),
+    // Ranges of time compare ids of messages, so an id has the time of its message.
+    id: newId('message', at.getTime()),
     organization_id: owner.organizationId,
     mailbox_id: owner.mailboxId,
     direction: 'inbound',

@@ -16,7 +16,7 @@ export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspec
 /** The rows of an outgoing message, queued. */
 export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, flags: MessageRow['flags'], mailDomain: string) {
   const at = now()
-  const id = newId('message')
+  const id = newId('message', at.getTime())
   const threadId = outgoing.threadId ?? newId('thread')
   const rows = toRecipientRows(outgoing.recipients)
   const addresses = (kind: 'to' | 'cc' | 'bcc') => outgoing.recipients[kind].map((entry) => entry.address)
