@@ -19,6 +19,8 @@ export type CrashOptions = ClientCounts & {
   samples: number
   /** Time limit of the whole run, without cleanup. */
   limitMs: number
+  /** The load goes on until each kind of client has this many accepted messages. */
+  acceptedMin?: number
   say: (line: string) => void
 }
 
@@ -95,6 +97,7 @@ async function run(options: CrashOptions, harness: Harness): Promise<CrashReport
   const kills: Kill[] = []
   while (kills.length < options.kills && !limit.aborted) kills.push(...(await killOnce(options, harness, kills)))
   await waitForProgress(ledger, limit)
+  while (!limit.aborted && Math.min(...Object.values(summary(ledger).accepted)) < (options.acceptedMin ?? 0)) await delay(50)
   isStopping = true
   await clients
   const drainMs = await waitUntilDelivered(client, mailboxes, ledger)

@@ -171,11 +171,12 @@ test('an identity is created with its modes, and shown with the settings that it
 })
 
 test('a list of keys shows their expiry, their address ranges and their state', async () => {
-  const at = new Date(Date.now() + 2500).toISOString()
+  const at = new Date(Date.now() + 3_600_000).toISOString()
   const { id } = await json(['keys', 'create', 'Short', '--expires-at', at, '--allow-ip', '192.0.2.0/24', '--allow-ip', '2001:db8::/32'])
   const lineOf = async () => (await run(['keys', 'list'])).out.split('\n').find((line) => line.startsWith(id)) ?? ''
   expect((await run(['keys', 'list'])).out).toMatch(/ never +any address +active$/m)
-  await waitFor('the key to expire', async () => (await lineOf()).endsWith(' expired'))
+  // As if the hour had passed.
+  await harness.db.query({ text: 'UPDATE api_keys SET expires_at = now() WHERE id = $1', values: [id] })
   expect(await lineOf()).toMatch(/(just now|ago) +192\.0\.2\.0\/24 2001:db8::\/32 +expired$/)
   await json(['keys', 'revoke', id])
   expect(await lineOf()).toMatch(/ revoked$/)

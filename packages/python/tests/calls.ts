@@ -72,7 +72,8 @@ export const calls: Call[] = [
   { call: 'messages.attachmentText', path: ['sales', '$message', '$attachment'], args: { max_characters: 50 } },
   { call: 'messages.attachmentText', path: ['sales', '$message', '$message'], error: 'not_found' },
   { call: 'messages.release', path: ['sales', '$message'] },
-  { call: 'messages.reply', path: ['sales', '$message'], args: { text: 'Thanks.' } },
+  { call: 'messages.reply', path: ['sales', '$message'], args: { text: 'Thanks.' }, save: { reply: 'id' } },
+  { call: 'messages.get', path: ['sales', '$reply'], until: { at: 'status', is: 'delivered' } },
   { call: 'messages.forward', path: ['sales', '$message'], args: { to: ['support@agents.localhost'], text: 'See below.' } },
   {
     call: 'messages.send',

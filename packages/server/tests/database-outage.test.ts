@@ -12,6 +12,7 @@ import { openDatabase } from '../src/host/database.ts'
 import { makeDataDir, startCallsignd } from './harness/callsignd.ts'
 import { type DatabaseSwitch, startDatabaseSwitch } from './harness/database-switch.ts'
 import { findFreePort } from './harness/peer-process.ts'
+import { waitFor } from './harness/wait.ts'
 
 const log = createLog('silent')
 let first: EmbeddedPostgres
@@ -55,9 +56,14 @@ test.concurrent('when a frozen server is followed by another one, waiting statem
   const address = await startSwitch(finish, first)
   const database = open(finish, `127.0.0.1:${address.port}`)
   const before = await startTimeOf(database)
-  const waiting = [database.query(sleep(60)), database.transact((tx) => tx.query(sleep(60))), database.lookups.query(sleep(60))]
+  const long = { text: 'SELECT pg_sleep(61)' }
+  const waiting = [database.query(long), database.transact((tx) => tx.query(long)), database.lookups.query(long)]
   const outcomes = Promise.allSettled(waiting)
-  await startTimeOf(database)
+  const running = {
+    text: `SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE state = 'active' AND query LIKE '%pg_sleep(61)%' AND pid <> pg_backend_pid()`,
+  }
+  await waitFor('the statements to run', async () => (await database.query<{ count: number }>(running)).rows[0]?.count === 3)
   address.freeze()
   address.turnTo(second.connection)
   address.thawNew()

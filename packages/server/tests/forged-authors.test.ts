@@ -64,7 +64,11 @@ beforeAll(async () => {
   const sent = await harness.send('reply', to, { cc: ['second@plain.example'] })
   written = (await harness.getMessage('reply', sent.id)).message_id
 })
-afterAll(() => harness.stop())
+afterAll(async () => {
+  await harness.stop()
+  // Ids do not go back with the clock, so the next file of this process gets modules of its own.
+  vi.resetModules()
+})
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()

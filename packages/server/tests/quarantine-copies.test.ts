@@ -20,7 +20,11 @@ beforeAll(async () => {
   dns.set('_dmarc.weak.example', { TXT: ['v=DMARC1; p=none'] })
   dns.set('barred.example', refused)
 })
-afterAll(() => harness.stop())
+afterAll(async () => {
+  await harness.stop()
+  // Ids do not go back with the clock, so the next file of this process gets modules of its own.
+  vi.resetModules()
+})
 afterEach(() => void vi.useRealTimers())
 
 async function hand(raw: string, envelopeFrom: string, handle: string): Promise<string> {

@@ -210,6 +210,7 @@ describe('days', () => {
   test('counts older than 400 days are deleted', async () => {
     await harness.db.query({ text: `UPDATE usage_counts SET day = (now() AT TIME ZONE 'UTC')::date - 401 WHERE day = '2026-02-28'` })
     await harness.db.query({ text: `UPDATE usage_counts SET day = (now() AT TIME ZONE 'UTC')::date - 399 WHERE day = '2026-03-01'` })
+    await harness.db.query({ text: `UPDATE usage_counts SET day = (now() AT TIME ZONE 'UTC')::date - 398 WHERE day = '2026-03-02'` })
     await createUsage(harness.db).sweep()
     const kept = (await list('?agent_handle=day_a&start_date=2020-01-01')).data
     expect(kept.map((day: Json) => day.messages.failed)).toEqual([0, 1, 2])

@@ -19,12 +19,14 @@ const receive = async (...given: Parameters<typeof startReceiver>): Promise<Rece
 const subscribe = (url: string): Promise<Json> => harness.expectApi(201, 'POST', '/webhooks', { body: { url, events: ['email.sent'] } })
 const ping = (id: string): Promise<Json> => harness.expectApi(200, 'POST', `/webhooks/${id}/test`)
 
+const trusted = getCACertificates('default')
 beforeAll(async () => {
-  authority = createCertificate({ commonName: 'Test authority' })
-  setDefaultCACertificates([...getCACertificates('default'), authority.cert])
+  authority = createCertificate({ commonName: 'Authority of pings' })
+  setDefaultCACertificates([...trusted, authority.cert])
   harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
 })
 afterAll(async () => {
+  setDefaultCACertificates(trusted)
   await harness.stop()
   await Promise.all(receivers.map((receiver) => receiver.stop()))
 })

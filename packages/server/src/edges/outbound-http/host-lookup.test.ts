@@ -37,7 +37,7 @@ test('both families are queried, one may be empty, and the hosts file comes firs
   try {
     const lookup = createHostLookup([`127.0.0.1:${server.address().port}`], '/dev/null')
     expect(await lookup('name.example')).toEqual(['192.0.2.7'])
-    expect(questions.toSorted((a, b) => a - b)).toEqual([1, 28])
+    expect(new Set(questions)).toEqual(new Set([1, 28]))
     expect(await lookup('none.example')).toEqual([])
     const asked = questions.length
     expect(await createHostLookup([`127.0.0.1:${server.address().port}`])('localhost')).toContain('127.0.0.1')
