@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
-import { createCommandLine } from './command-line.ts'
+import { commandsOn, createCommandLine } from './command-line.ts'
 
 let harness: Harness
 const line = createCommandLine()
@@ -15,13 +15,7 @@ afterAll(async () => {
   line.remove()
 })
 
-const run = (...args: string[]) =>
-  line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
-async function json(...args: string[]) {
-  const ran = await run(...args, '--json')
-  expect(ran).toMatchObject({ code: 0, error: '' })
-  return JSON.parse(ran.out)
-}
+const { run, json } = commandsOn(line, () => harness)
 
 const unknownId = 'msg_01h455vb4pex5vsknk084sn02q'
 const message = (subject: string, to = 'support@agents.localhost') => ({ agent: 'sales', to: [to], subject, text: 'x' })

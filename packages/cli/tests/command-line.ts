@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { expect } from 'vitest'
 import { runProgram } from '../src/program.ts'
 
 export type Ran = { code: number | null; out: string; error: string }
@@ -11,6 +12,22 @@ export type RunOptions = { input?: string; environment?: Record<string, string> 
 export type ProcessOptions = RunOptions & { onOutput?: (output: string, kill: (signal: NodeJS.Signals) => void) => void }
 
 const main = join(import.meta.dirname, '..', 'src', 'main.ts')
+
+/** Commands on a server with a key. `json` runs one that succeeds, and resolves with what it prints. */
+export function commandsOn(line: CommandLine, access: () => { baseUrl: string; organizationKey: string }) {
+  const run = (...args: string[]) => {
+    const { baseUrl, organizationKey } = access()
+    return line.run(args, { environment: { CALLSIGN_URL: baseUrl, CALLSIGN_API_KEY: organizationKey } })
+  }
+  const json = async (...args: string[]) => {
+    const ran = await run(...args, '--json')
+    expect(ran).toMatchObject({ code: 0, error: '' })
+    return JSON.parse(ran.out)
+  }
+  return { run, json }
+}
+
+export type CommandLine = ReturnType<typeof createCommandLine>
 
 /** A folder for files and settings, and the command with only the given environment. */
 export function createCommandLine() {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
-import { createCommandLine } from './command-line.ts'
+import { commandsOn, createCommandLine } from './command-line.ts'
 
 let harness: Harness
 const line = createCommandLine()
@@ -16,14 +16,7 @@ afterAll(async () => {
   line.remove()
 })
 
-const run = (...args: string[]) =>
-  line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
-async function json(...args: string[]) {
-  const ran = await run(...args, '--json')
-  expect(ran.error).toBe('')
-  expect(ran.code).toBe(0)
-  return JSON.parse(ran.out)
-}
+const { run, json } = commandsOn(line, () => harness)
 
 test('a phone pairs, writes, is answered, and is disconnected', async () => {
   const phone = '+14155550190'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startReceiver } from '../../server/tests/harness/receiver.ts'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
-import { createCommandLine } from './command-line.ts'
+import { commandsOn, createCommandLine } from './command-line.ts'
 
 let harness: Harness
 const line = createCommandLine()
@@ -17,13 +17,7 @@ afterAll(async () => {
   line.remove()
 })
 
-const run = (...args: string[]) =>
-  line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
-async function json(...args: string[]) {
-  const ran = await run(...args, '--json')
-  expect(ran).toMatchObject({ code: 0, error: '' })
-  return JSON.parse(ran.out)
-}
+const { run, json } = commandsOn(line, () => harness)
 
 test('a thread is listed and shown, and a message is forwarded, labelled, starred and deleted by its id alone', async () => {
   const sent = await json('mail', 'send', '--agent', 'sales', '--to', 'support@agents.localhost', '--subject', 'Plan', '--text', 'First')

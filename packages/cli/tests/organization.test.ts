@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
-import { createCommandLine } from './command-line.ts'
+import { commandsOn, createCommandLine } from './command-line.ts'
 
 let harness: Harness
 const line = createCommandLine()
@@ -15,13 +15,7 @@ afterAll(async () => {
   line.remove()
 })
 
-const run = (...args: string[]) =>
-  line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey } })
-async function json(...args: string[]) {
-  const ran = await run(...args, '--json')
-  expect(ran).toMatchObject({ code: 0, error: '' })
-  return JSON.parse(ran.out)
-}
+const { run, json } = commandsOn(line, () => harness)
 
 test('sending is paused with a reason, messages are held, and a resume lets them go', async () => {
   expect((await run('organization', 'show')).out).toMatch(/Sending is on\.\nAll mail together: no limits\nEach key: no limits\n/)
@@ -59,7 +53,7 @@ test('the modes of every agent are set', async () => {
 test('a key has the given agents, scopes and addresses, and is renamed and revoked', async () => {
   const created = await json('keys', 'create', 'Reader', '--agent', 'sales', '--scope', 'mail:read', '--allow-ip', '127.0.0.0/8')
   expect(created).toMatchObject({ type: 'agent', agent_handles: ['sales'], scopes: ['mail:read'], allowed_ips: ['127.0.0.0/8'] })
-  const asKey = (...args: string[]) => line.run(args, { environment: { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: created.key } })
+  const { run: asKey } = commandsOn(line, () => ({ baseUrl: harness.baseUrl, organizationKey: created.key }))
   // A key that cannot list mailboxes gets their ids.
   expect(await asKey('mail', 'list')).toMatchObject({ code: 0, out: expect.stringMatching(/mbx_\w+ +out .*Held/) })
   const refused = await asKey('mail', 'send', '--agent', 'sales', '--to', 'a@b.example', '--subject', 'x', '--text', 'x')
@@ -71,7 +65,7 @@ test('a key has the given agents, scopes and addresses, and is renamed and revok
 })
 
 test('requests are listed by status and method, and one is shown with its fields', async () => {
-  await run('identities', 'show', 'nobody')
+  await run('identities', 'show', 'unknown')
   // Requests are logged in groups, some time after their answers.
   const request = await waitFor('the request to be logged', async () => {
     const { data } = await json('requests', 'list', '--status', '4xx', '--method', 'GET', '--path', '/api/v1/identities')

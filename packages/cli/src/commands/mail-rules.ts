@@ -7,7 +7,7 @@ import { UsageError } from '../usage-error.ts'
 const directions = ['inbound', 'outbound', 'both'] as const
 const actions = ['allow', 'block'] as const
 const statuses = ['active', 'paused'] as const
-const modes = ['open', 'allowlist'] as const
+export const modes = ['open', 'allowlist'] as const
 
 /** The modes of an agent. */
 export const modeOptions: Record<string, Option> = {

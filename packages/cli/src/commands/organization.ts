@@ -1,9 +1,8 @@
 // organization show|limits|modes|pause|resume.
 import type { Organization } from '@callsign/sdk'
-import { type Command, count, type Option, oneOf, text, type Values } from '../command.ts'
+import { type Command, count, type Option, text, type Values } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
-
-const modes = ['open', 'allowlist'] as const
+import { modes, readModes } from './mail-rules.ts'
 
 const limitNames = [
   'recipients_per_message',
@@ -87,9 +86,8 @@ export const organizationCommands: Command[] = [
       outbound: { type: 'string', value: 'MODE', choices: modes, about: 'open or allowlist, for recipients.' },
     },
     async run({ client, output }, values) {
-      const [inbound, outbound] = [oneOf(values, 'inbound', modes), oneOf(values, 'outbound', modes)]
-      if (!inbound && !outbound) throw new UsageError('Give --inbound or --outbound.')
-      const body = { ...(inbound && { inbound_mode: inbound }), ...(outbound && { outbound_mode: outbound }) }
+      const body = readModes(values)
+      if (Object.keys(body).length === 0) throw new UsageError('Give --inbound or --outbound.')
       const organization = await (await client()).organization.update(body)
       output.result(organization, () => shown(organization))
       return 0
