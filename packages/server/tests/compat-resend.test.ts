@@ -198,8 +198,7 @@ describe('emails', () => {
     const later = new Date(Date.now() + 7_200_000).toISOString()
     expect(await dataOf(resend.emails.update({ id, scheduledAt: later }))).toEqual({ object: 'email', id })
     expect(await dataOf(resend.emails.get(id))).toMatchObject({ last_event: 'scheduled', scheduled_at: later })
-    const due = { text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = $1`, values: [drafts[0].id] }
-    expect((await harness.db.query(due)).rowCount).toBe(1)
+    expect((await harness.makeDraftsDue(drafts[0].id)).rowCount).toBe(1)
     const message = await harness.waitForMail('support', 'Later')
     expect(message).toMatchObject({ attachments: [{ filename: 'note.txt' }], reply_to: ['me@example.com'] })
     expect(await dataOf(resend.emails.get(id))).toMatchObject({ id, subject: 'Later', message_id: message.message_id, scheduled_at: null })

@@ -434,9 +434,6 @@ describe('send_at', () => {
   const soon = (ms: number) => new Date(Date.now() + ms).toISOString()
   const hour = 3_600_000
   const countJobs = (id: string) => countRows(`SELECT count(*) AS count FROM jobs WHERE kind = 'send-draft' AND subject = $1`, id)
-  /** As if its time had come. */
-  const makeDue = (id: string) =>
-    harness.db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = $1`, values: [id] })
   const isGone = (id: string) => waitFor('the draft to be sent', async () => (await harness.api('GET', `${drafts}/${id}`)).status === 404)
 
   test('the draft is sent once, at its time', async () => {
@@ -465,7 +462,7 @@ describe('send_at', () => {
     expect((await patch({ send_at: null })).send_at).toBeNull()
     expect(await countJobs(draft.id)).toBe(0)
     await patch({ send_at: soon(hour) })
-    await makeDue(draft.id)
+    await harness.makeDraftsDue(draft.id)
     await isGone(draft.id)
     expect(await countSent('Moved on')).toBe(1)
 
@@ -495,7 +492,7 @@ describe('send_at', () => {
 
   test('a draft that cannot be sent at its time stays with a reason until it is changed', async () => {
     const draft = await create({ to: 'x@example.com', subject: 'Unfinished', send_at: soon(hour) })
-    await makeDue(draft.id)
+    await harness.makeDraftsDue(draft.id)
     const failed = await waitFor('the reason', async () => {
       const now = await get(draft.id)
       return now.send_error !== null && now
@@ -503,7 +500,7 @@ describe('send_at', () => {
     expect(failed).toMatchObject({ status: 'draft', send_at: null, version: 2, send_error: expect.stringContaining('text or html') })
     const mended = await harness.expectApi(200, 'PATCH', `${drafts}/${draft.id}`, { body: { version: 2, text: 'a', send_at: soon(hour) } })
     expect([mended.send_error, mended.version]).toEqual([null, 3])
-    await makeDue(draft.id)
+    await harness.makeDraftsDue(draft.id)
     await isGone(draft.id)
     expect(await countSent('Unfinished')).toBe(1)
   })
@@ -569,11 +566,7 @@ describe('draft_approval: required', () => {
     const draft = await harness.expectApi(201, 'POST', path, { key: early, body: { ...whole, send_at: at } })
     const reviewed = await harness.expectApi(201, 'POST', path, { body: { ...whole, send_at: at } })
     await harness.expectApi(200, 'PATCH', '/identities/early', { body: { draft_approval: 'required' } })
-    // As if the hour had passed.
-    await harness.db.query({
-      text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = ANY($1)`,
-      values: [[draft.id, reviewed.id]],
-    })
+    await harness.makeDraftsDue(draft.id, reviewed.id)
     await waitFor('the reviewed one to be sent', async () => (await harness.api('GET', `${path}/${reviewed.id}`)).status === 404)
     const kept = await waitFor('the other one to be held', async () => {
       const now = await harness.expectApi(200, 'GET', `${path}/${draft.id}`)

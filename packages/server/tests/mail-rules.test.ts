@@ -310,7 +310,7 @@ describe('outbound', () => {
     expect(await harness.expectApi(200, 'GET', `${drafts}/${draft.id}`)).toEqual(draft)
     const send_at = new Date(now().getTime() + 3_600_000).toISOString()
     const scheduled = await harness.expectApi(201, 'POST', drafts, { body: { to: 'x@evil.test', subject: 's', text: 't', send_at } })
-    await harness.db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = $1`, values: [scheduled.id] })
+    await harness.makeDraftsDue(scheduled.id)
     const kept = await waitFor('the draft to say why', async () => {
       const found = await harness.expectApi(200, 'GET', `${drafts}/${scheduled.id}`)
       return found.send_error && found

@@ -17,8 +17,7 @@ const schedule = (handle: string, body: Json, key = harness.organizationKey): Pr
 
 /** Ends the wait of scheduled drafts, as if their hour had passed, and returns what remains of each when its job has run. Null for a sent one. */
 async function runJobs(handle: string, drafts: Json[]): Promise<(Json | null)[]> {
-  const text = `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = ANY($1)`
-  await harness.db.query({ text, values: [drafts.map(({ id }) => id)] })
+  await harness.makeDraftsDue(...drafts.map(({ id }) => id))
   return Promise.all(
     drafts.map(({ id }) =>
       waitFor('the job of a scheduled draft', async () => {

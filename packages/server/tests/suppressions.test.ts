@@ -171,8 +171,7 @@ describe('a send to a suppressed address is 403 recipient_suppressed', () => {
     const send_at = new Date(Date.now() + 3_600_000).toISOString()
     const body = { to: 'no@example.com', subject: 's', text: 't', send_at }
     const { id } = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body })
-    // As if the hour had passed.
-    await harness.db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = $1`, values: [id] })
+    await harness.makeDraftsDue(id)
     const draft = await waitFor('the draft to say why', async () => {
       const found = await harness.expectApi(200, 'GET', `/mailboxes/ann/drafts/${id}`)
       return found.send_error && found

@@ -148,6 +148,9 @@ export async function startHarness(settings: Record<string, string> = {}) {
     waitForStatus,
     waitForMail,
     eventsOf,
+    /** Makes the jobs of scheduled drafts due, as if their time had come. */
+    makeDraftsDue: (...ids: string[]) =>
+      db.query({ text: `UPDATE jobs SET run_at = now() WHERE kind = 'send-draft' AND subject = ANY($1)`, values: [ids] }),
     /** Delivers a message over SMTP, as nodemailer does it. */
     deliver: (mail: SendMailOptions) => transport.sendMail(mail),
     smtpPort: app.smtpPort as number,
