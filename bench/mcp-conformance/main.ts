@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import Fastify from 'fastify'
 import type { ApiCalls } from '../../packages/server/src/core/api-call.ts'
 import type { Caller } from '../../packages/server/src/core/caller.ts'
-import { createApprovalCodec } from '../../packages/server/src/edges/mcp/approval.ts'
 import { mountMcp } from '../../packages/server/src/edges/mcp/pages.ts'
 import { makeDirectory, startCallsign } from '../harness/callsign-server.ts'
 import { createFixtureServer } from './fixtures.ts'
@@ -65,7 +64,7 @@ async function startFixtureEdge(): Promise<{ url: string; close: () => Promise<v
     readClient: () => ({ address: '127.0.0.1', userAgent: '' }),
     challenge: () => 'Bearer',
     apiCalls: noOperations,
-    approvalCodec: createApprovalCodec(Buffer.alloc(32)),
+    approvalKey: Buffer.alloc(32),
     createServer: createFixtureServer,
     admitBody: () => undefined,
   })

@@ -3,7 +3,6 @@ import type { Config } from '../config/settings.ts'
 import type { RequestClient } from '../core/caller.ts'
 import { createClientReader } from '../core/client-address.ts'
 import type { Pages } from '../edges/api/server.ts'
-import { createApprovalCodec } from '../edges/mcp/approval.ts'
 import { type McpAccess, mcpPath, mountMcp } from '../edges/mcp/pages.ts'
 import { challengeOf, resourceOf } from '../edges/oauth/metadata.ts'
 import type { ConsoleAccounts } from './console.ts'
@@ -24,7 +23,7 @@ export function createMcpPages({ config, console: accounts, publicUrl }: Needs):
       oauth.authenticate(token, resourceOf(publicUrl()), client) ?? withoutGrant(authenticate(token, client)),
     readClient: createClientReader(config.trustedProxies),
     challenge: (hasToken: boolean) => (isOAuthOn(config) ? challengeOf(publicUrl(), hasToken) : 'Bearer'),
-    approvalCodec: createApprovalCodec(approvalKey),
+    approvalKey,
   }
   return [{ paths, mount: (app, { admitBody, apiCalls }) => mountMcp(app, { ...options, admitBody, apiCalls }) }]
 }

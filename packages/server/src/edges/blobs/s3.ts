@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { BlobMissing, type Blobs, BlobsUnavailable } from '../../core/blobs.ts'
 import { nowMs } from '../../core/clock.ts'
 import { checkBlobKey, checkBlobRange, isBlobKey } from './key.ts'
@@ -38,12 +38,14 @@ export function createS3Blobs(options: S3Options): Blobs {
   const base = new URL(options.endpoint ?? `https://s3.${region}.amazonaws.com`)
   if (!pathStyle) base.hostname = `${bucket}.${base.hostname}`
   const basePath = `${base.pathname.replace(/\/$/, '')}/${pathStyle ? `${bucket}/` : ''}`
-  const agent = new Agent({
+  /** Opened at the first request, because undici takes 6 MB and a server with blobs on disk does not need it. */
+  let agent: Agent | null = null
+  const agentOptions: Agent.Options = {
     connectTimeout: Math.min(timeoutMs, 10_000),
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     allowH2: false,
-  })
+  }
   const signingKeys = new Map<string, ArrayBuffer>()
 
   async function attempt({ method, key, query = {}, headers = {}, body }: S3Call): Promise<Dispatcher.ResponseData> {
@@ -67,7 +69,9 @@ export function createS3Blobs(options: S3Options): Blobs {
       region,
       cache: signingKeys,
     }).sign()
-    return await request(signed.url, { method, headers: Object.fromEntries(signed.headers), body: body ?? null, dispatcher: agent })
+    const undici = await import('undici')
+    agent ??= new undici.Agent(agentOptions)
+    return await undici.request(signed.url, { method, headers: Object.fromEntries(signed.headers), body: body ?? null, dispatcher: agent })
   }
 
   /**

@@ -4,33 +4,26 @@ import type { ReadableStream } from 'node:stream/web'
 import { draftLink } from '@callsign/contract/tools/draft-link'
 import { type Toolset, toolsets } from '@callsign/contract/tools/tool'
 import type { ToolCall } from '@callsign/contract/tools/tool-run'
-import { createMcpHandler, type McpHttpHandler, type McpServer, type ServerNotifier } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiCalls, ApiClient } from '../../core/api-call.ts'
 import type { Caller, RequestClient } from '../../core/caller.ts'
 import type { createClientReader } from '../../core/client-address.ts'
 import { ApiError, forbidden, invalid } from '../../core/errors.ts'
-import type { Approval, ApprovalCodec, McpCaller } from './caller.ts'
-import { createMcpServer } from './server.ts'
-import { readSkills } from './skills.ts'
+import type { McpCaller } from './caller.ts'
+import type { createHandler, HandlerOptions } from './handler.ts'
 
 export const mcpPath = '/mcp'
 
 /** A body is one JSON-RPC message. Attachments are not sent by tools. */
 const bodyBytesMax = 4 * 1024 * 1024
 
-export type McpOptions = {
-  version: string
+export type McpOptions = HandlerOptions & {
   publicUrl: () => string
   authenticate: (bearerToken: string, client: RequestClient) => Promise<McpAccess | null> | null
   readClient: ReturnType<typeof createClientReader>
   /** The value of WWW-Authenticate for a request without a valid token. */
   challenge: (hasToken: boolean) => string
   apiCalls: ApiCalls
-  /** Signs what a person is asked. */
-  approvalCodec: ApprovalCodec
-  /** Builds the server of a request, other than the product's. For tests of this edge with the tools of a test suite. */
-  createServer?: (notify: ServerNotifier) => McpServer
   admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
 }
 
@@ -49,15 +42,11 @@ declare module 'fastify' {
 
 export function mountMcp(app: FastifyInstance, options: McpOptions): void {
   app.decorateRequest('mcpAccess', null)
-  const bound = new WeakMap<Request, McpCaller>()
-  let skills: ReturnType<typeof readSkills> | null = null
-  const handler: McpHttpHandler = createMcpHandler(async ({ requestInfo }) => {
-    const found = requestInfo && bound.get(requestInfo)
-    if (!found) throw new Error('a request to /mcp has no caller')
-    if (options.createServer) return options.createServer(handler.notify)
-    skills ??= readSkills()
-    return createMcpServer(options.version, found, await skills)
-  })
+  let loading: Promise<ReturnType<typeof createHandler>> | null = null
+  const load = () => {
+    loading ??= import('./handler.ts').then((file) => file.createHandler(options))
+    return loading
+  }
 
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.pattern = mcpPath
@@ -83,14 +72,18 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
     const access = request.mcpAccess as McpAccess
     const { caller } = access
     const callAs = (as: Caller) => toolCallOf(options.apiCalls.as(as, gone.signal))
-    bound.set(webRequest, {
-      ...readSelection(request, access),
-      call: callAs(caller),
-      approval: readApproval(access, options.approvalCodec, callAs),
-      draftLink: (agent, draftId) => draftLink(options.publicUrl(), agent, draftId),
+    const answer = await load()
+    const response = await answer({
+      request: webRequest,
+      body: request.body,
+      caller: {
+        ...readSelection(request, access),
+        call: callAs(caller),
+        draftLink: (agent, draftId) => draftLink(options.publicUrl(), agent, draftId),
+      },
+      approve: access.grant?.mailApproval === 'ask' ? callAs(approverOf(caller)) : null,
+      authInfo: { token: '', clientId: caller.keyId, scopes: [...caller.scopes] },
     })
-    const authInfo = { token: '', clientId: caller.keyId, scopes: [...caller.scopes] }
-    const response = await handler.fetch(webRequest, { authInfo, parsedBody: request.body })
     return send(reply, response)
   }
 
@@ -103,11 +96,12 @@ const toolCallOf =
   ({ operation, params, query, body }, { idempotencyKey }) =>
     call(operation, { ...(params && { params }), query: query as never, body: body as never, idempotencyKey })
 
-/** The approval that a person can give in the app, if the grant says so. */
-const readApproval = ({ caller, grant }: McpAccess, codec: ApprovalCodec, callAs: (caller: Caller) => ToolCall): Approval | null =>
-  grant?.mailApproval === 'ask'
-    ? { codec, call: callAs({ ...caller, mailApproval: 'agent', scopes: new Set([...caller.scopes, 'drafts:read', 'drafts:approve']) }) }
-    : null
+/** The caller once its person approved in the app. */
+const approverOf = (caller: Caller): Caller => ({
+  ...caller,
+  mailApproval: 'agent',
+  scopes: new Set([...caller.scopes, 'drafts:read', 'drafts:approve']),
+})
 
 /** The tools that the address asks for, at most those of the grant, and the agents that the key may act for. */
 function readSelection(request: FastifyRequest, { caller, grant }: McpAccess): Pick<McpCaller, 'agents' | 'selection'> {

@@ -1,5 +1,5 @@
 // OpenID Connect: discovery, authorization code flow with PKCE, and the checks of the ID token, by openid-client.
-import * as client from 'openid-client'
+import type { Configuration } from 'openid-client'
 import { nowMs } from '../../core/clock.ts'
 import type { OidcProvider } from '../../features/account/sign-in/provider.ts'
 
@@ -10,15 +10,23 @@ const metadataMs = 3_600_000
 /** The time that a person has at the provider. */
 const pendingMs = 10 * 60_000
 
-export function createOidcProvider({ issuer, clientId, clientSecret, name }: OidcOptions): OidcProvider {
-  let known: { configuration: Promise<client.Configuration>; untilMs: number } | null = null
+/** Loaded at the first sign-in, because few servers have a provider. */
+const load = () => import('openid-client')
 
-  const discover = (): Promise<client.Configuration> => {
+export function createOidcProvider({ issuer, clientId, clientSecret, name }: OidcOptions): OidcProvider {
+  let known: { configuration: Promise<Configuration>; untilMs: number } | null = null
+
+  const readMetadata = async (): Promise<Configuration> => {
+    const { allowInsecureRequests, ClientSecretPost, discovery, None } = await load()
+    // The setting allows http for this machine alone.
+    const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
+    const authentication = clientSecret === null ? None() : ClientSecretPost(clientSecret)
+    return discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout: 10 })
+  }
+
+  const discover = (): Promise<Configuration> => {
     if (known === null || nowMs() > known.untilMs) {
-      // The setting allows http for this machine alone.
-      const execute = issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
-      const authentication = clientSecret === null ? client.None() : client.ClientSecretPost(clientSecret)
-      const configuration = client.discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout: 10 })
+      const configuration = readMetadata()
       known = { configuration, untilMs: nowMs() + metadataMs }
       configuration.catch(() => {
         known = null
@@ -31,6 +39,7 @@ export function createOidcProvider({ issuer, clientId, clientSecret, name }: Oid
     name,
 
     async begin(redirectUri) {
+      const client = await load()
       const configuration = await discover()
       const verifier = client.randomPKCECodeVerifier()
       const state = client.randomState()
@@ -47,6 +56,7 @@ export function createOidcProvider({ issuer, clientId, clientSecret, name }: Oid
     },
 
     async finish(query, { state, nonce, verifier, redirectUri }) {
+      const client = await load()
       const configuration = await discover()
       const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true }
       const tokens = await client.authorizationCodeGrant(configuration, new URL(`${redirectUri}?${query}`), checks)

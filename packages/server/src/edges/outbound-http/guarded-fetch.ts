@@ -1,7 +1,7 @@
 // The outbound guard. Every request to a URL supplied by a caller uses it, on a connection with a checked peer.
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { Client, type Dispatcher } from 'undici'
+import type { Client, Dispatcher } from 'undici'
 import { type FetchedFile, FetchRefused, type FileAccess, type GuardedPost, type Web } from '../../core/web.ts'
 import { createAddressRules } from './address-rules.ts'
 import { BoundedBytes } from './bounded-bytes.ts'
@@ -36,9 +36,11 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
 
   /** A new connection and its client, which never opens a second one by itself. */
   async function openLine(target: OutboundTarget, signal: AbortSignal): Promise<Line> {
+    // Loaded at the first fetch, because it takes 6 MB. Webhooks have a client of their own.
+    const undici = await import('undici')
     const socket = await open(target, signal)
     let isTaken = false
-    const client = new Client(target.url.origin, {
+    const client = new undici.Client(target.url.origin, {
       connect: (_options, callback) => {
         if (isTaken) return callback(new FetchRefused('The server closed the connection.', 'connection_lost'), null)
         isTaken = true

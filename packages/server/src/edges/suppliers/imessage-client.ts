@@ -1,5 +1,5 @@
 // HTTP client for an iMessage provider at the address set by the operator. Bounded in time and size, and explicit about unknown outcomes.
-import { Agent, request } from 'undici'
+import type { Agent } from 'undici'
 
 export type ImessageRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -30,21 +30,25 @@ const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 
 /** Ignores the environment, including proxy settings, and does not follow redirects. */
 export function createImessageClient(userAgent: string): ImessageClient {
-  const dispatcher = new Agent({
+  /** Opened at the first request, because undici takes 6 MB and most servers never call a supplier. */
+  let agent: Agent | null = null
+  const options: Agent.Options = {
     connectTimeout: 5_000,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 32 * 1024,
     keepAliveTimeout: 4_000,
     allowH2: false,
-  })
+  }
   return {
     async ask({ method, url, headers = {}, json, body, timeoutMs = timeoutMsUsual, bytesMax = bytesMaxUsual }) {
       const signal = AbortSignal.timeout(timeoutMs)
       try {
-        const answer = await request(url, {
+        const undici = await import('undici')
+        agent ??= new undici.Agent(options)
+        const answer = await undici.request(url, {
           method,
-          dispatcher,
+          dispatcher: agent,
           signal,
           headers: { 'user-agent': userAgent, ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           body: json === undefined ? (body ?? null) : JSON.stringify(json),
@@ -74,7 +78,7 @@ export function createImessageClient(userAgent: string): ImessageClient {
         return { kind: 'failed', isUnsent: unsentCodes.has(code), detail }
       }
     },
-    close: () => dispatcher.destroy(),
+    close: async () => agent?.destroy(),
   }
 }
 

@@ -1,7 +1,6 @@
 // Custom domains at Resend, over its HTTP API (https://resend.com/docs/api-reference/domains). Resend sends for them and checks their DNS
 // itself.
 import { setTimeout as wait } from 'node:timers/promises'
-import { request } from 'undici'
 import type { DomainRecord, Inspection } from '../../features/mail/domains/model.ts'
 import { type DomainProvider, NameTaken, ProviderError } from '../../features/mail/domains/provider.ts'
 
@@ -54,6 +53,8 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
           'user-agent': userAgent,
           ...(body ? { 'content-type': 'application/json' } : {}),
         }
+        // Loaded at the first request, because it takes 6 MB.
+        const { request } = await import('undici')
         const response = await request(`${baseUrl}${path}`, { method, headers, signal, ...(body ? { body: JSON.stringify(body) } : {}) })
         const bytes = await readBounded(response.body)
         answer = { status: response.statusCode, body: parse(bytes), retryAfter: Number(response.headers['retry-after']) }

@@ -1,6 +1,6 @@
 // HTTP client for one supplier at the address set by the operator. Bounded in time and size, without redirects, and explicit about unknown
 // outcomes.
-import { Agent, request } from 'undici'
+import type { Agent } from 'undici'
 
 export type SupplierOptions = {
   /** Without a trailing slash. A path in it is kept. */
@@ -35,7 +35,9 @@ const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 
 /** A client of one supplier. Ignores the environment, including proxy settings. The operator chose the address, so it may be private. */
 export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 15_000 }: SupplierOptions): SupplierClient {
-  const dispatcher = new Agent({
+  /** Opened at the first request, because undici takes 6 MB and most servers never call a supplier. */
+  let agent: Agent | null = null
+  const options: Agent.Options = {
     connectTimeout: Math.min(5_000, timeoutMs),
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -43,7 +45,7 @@ export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 
     maxResponseSize: bodyBytesMax,
     keepAliveTimeout: 10_000,
     allowH2: false,
-  })
+  }
   return {
     async ask({ method, path, query = [], json, form }) {
       const url = new URL(`${baseUrl}${path}`)
@@ -53,9 +55,11 @@ export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 
       const controller = new AbortController()
       const timer = setTimeout(() => controller.abort(), timeoutMs)
       try {
-        const answer = await request(url, {
+        const undici = await import('undici')
+        agent ??= new undici.Agent(options)
+        const answer = await undici.request(url, {
           method,
-          dispatcher,
+          dispatcher: agent,
           signal: controller.signal,
           headers: { accept: 'application/json', 'user-agent': userAgent, ...headers, ...(type ? { 'content-type': type } : {}) },
           body,
@@ -70,7 +74,7 @@ export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 
         clearTimeout(timer)
       }
     },
-    close: () => dispatcher.destroy(),
+    close: async () => agent?.destroy(),
   }
 }
 
