@@ -31,7 +31,7 @@ const toPattern = (output: string): RegExp => {
 let registry: Registry
 beforeAll(async () => {
   registry = await startRegistry()
-}, 120_000)
+})
 afterAll(() => registry?.stop())
 
 describe.each(published)('packages/$name/README.md', ({ name }) => {
@@ -60,7 +60,7 @@ describe.each(published)('packages/$name/README.md', ({ name }) => {
     )
   })
 
-  test(`examples type-check and print the documented output on ${consumerNode.label}`, { timeout: 120_000 }, async () => {
+  test(`examples type-check and print the documented output on ${consumerNode.label}`, async () => {
     const settings = {
       ...(harness && { CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: harness.organizationKey }),
       CALLSIGN_CLIENT_DIR: join(project, 'settings'),

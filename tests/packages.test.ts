@@ -27,7 +27,7 @@ beforeAll(async () => {
     writeFileSync(join(project, `${name}.mts`), imported)
     writeFileSync(join(project, `${name}.cts`), required)
   }
-}, 120_000)
+})
 afterAll(() => registry?.stop())
 
 const folderOf = (name: string) => join(project, 'node_modules', '@callsign', name)
@@ -84,7 +84,7 @@ test('consumers type-check with bundler resolution', async () => {
   expect(await typeCheck(registry, project, options, filesOf(published, 'mts'))).toBe('')
 })
 
-test('browser consumers and the declarations type-check without @types/node', { timeout: 120_000 }, async () => {
+test('browser consumers and the declarations type-check without @types/node', async () => {
   const options = { ...browserTypes, module: 'node20', noEmit: true, skipDefaultLibCheck: true }
   expect(await typeCheck(registry, project, options, filesOf(isForBrowsers, 'mts'))).toBe('')
 })

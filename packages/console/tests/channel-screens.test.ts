@@ -40,7 +40,7 @@ beforeAll(async () => {
   await page.goto(await world.newLink())
   await waitForShell(page)
   await connectApp()
-}, 120_000)
+})
 afterEach(() => {
   expect(owner.problems.splice(0)).toEqual([])
 })
@@ -106,14 +106,14 @@ const loading = screens.filter(
   ({ name }) => !['settings', 'MCP', 'simulator', 'hostile mail', 'faults', 'one tunnel', 'compatibility'].includes(name),
 )
 
-test('slow screens show that they load, and failing ones say so and load again', { timeout: 120_000 }, async () => {
+test('slow screens show that they load, and failing ones say so and load again', async () => {
   const failing = await openFailingPage(browser, world.baseUrl, page)
   for (const screen of loading) await expectFailure(failing.page, screen, requests)
   expect(withoutFailedLoads(failing.problems)).toEqual([])
   await failing.close()
 })
 
-test('screens without data say so', { timeout: 120_000 }, async () => {
+test('screens without data say so', async () => {
   const other = await openPage(browser, world.baseUrl)
   await signInByKey(other.page, world.otherOrganization.key)
   for (const { path, empty } of screens) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   page = owner.page
   await page.goto(await world.newLink())
   await waitForShell(page)
-}, 120_000)
+})
 /** An object that a test sends, rejects or deletes may be loaded once more by the event about it. */
 const isOfRemoved = (problem: string) => /404 \(Not Found\) .*\/mailboxes\/\w+\/(drafts|messages)\/\w+(\/versions)?$/.test(problem)
 afterEach(() => {
@@ -92,7 +92,7 @@ const requests = /\/(api\/v1\/(identities|mail\/messages|mailboxes)|console\/api
 describe('states of each screen', () => {
   test.each(screens)('$name with data is accessible, in both colour schemes and on a phone', (screen) => expectAccessible(page, screen))
 
-  test('every screen without data shows the calls that change this', { timeout: 60_000 }, async () => {
+  test('every screen without data shows the calls that change this', async () => {
     const other = await openPage(browser, world.baseUrl)
     await signInByKey(other.page, world.otherOrganization.key)
     for (const { path, empty, name } of screens) {
@@ -106,7 +106,7 @@ describe('states of each screen', () => {
     await other.close()
   })
 
-  test('a slow screen shows that it loads, and a failing one says so and loads again', { timeout: 60_000 }, async () => {
+  test('a slow screen shows that it loads, and a failing one says so and loads again', async () => {
     const failing = await openFailingPage(browser, world.baseUrl, page)
     for (const screen of screens) await expectFailure(failing.page, screen, requests)
     expect(withoutFailedLoads(failing.problems)).toEqual([])
@@ -122,7 +122,7 @@ describe('mail', () => {
     await page.getByText('Just arrived').first().waitFor()
   })
 
-  test('a thread folds quotes, shows warnings with evidence, codes and attachments', { timeout: 60_000 }, async () => {
+  test('a thread folds quotes, shows warnings with evidence, codes and attachments', async () => {
     await page.goto('/console/inbox?mailbox=sales')
     await page.getByRole('link', { name: /Re: Quote 2207/ }).click()
     const open = page.getByRole('region', { name: 'Message', exact: true })
@@ -211,7 +211,7 @@ describe('mail', () => {
     owner.problems.length = 0
   })
 
-  test('the inspector shows each part of a message', { timeout: 60_000 }, async () => {
+  test('the inspector shows each part of a message', async () => {
     const message = await world.waitForMail('travel', 'Booking confirmed: OSL to BER')
     const tabs = {
       headers: 'Route',
@@ -233,7 +233,7 @@ describe('mail', () => {
     await page.getByText('accepted').first().waitFor()
   })
 
-  test('the inspector of a message without text says so, and each part loads again after a failure', { timeout: 60_000 }, async () => {
+  test('the inspector of a message without text says so, and each part loads again after a failure', async () => {
     await world.deliver({ from: 'ada@park.example', to: 'travel@agents.localhost', subject: 'Without text', text: '' })
     const { id } = await world.waitForMail('travel', 'Without text')
     const at = (tab: string) => () => `/messages/travel/${id}?tab=${tab}`
@@ -251,7 +251,7 @@ describe('mail', () => {
     await failing.close()
   })
 
-  test('a draft saves itself, and a change from elsewhere is not overwritten', { timeout: 60_000 }, async () => {
+  test('a draft saves itself, and a change from elsewhere is not overwritten', async () => {
     await page.goto('/console/inbox?mailbox=sales')
     await page.getByRole('link', { name: /Shipping 40 units/ }).waitFor()
     await press('c')
@@ -284,7 +284,7 @@ describe('mail', () => {
 })
 
 describe('approvals', () => {
-  test('a person reads, compares, edits and approves a draft with the keyboard alone', { timeout: 60_000 }, async () => {
+  test('a person reads, compares, edits and approves a draft with the keyboard alone', async () => {
     await page.goto('/console/overview')
     await page.getByText('draft to approve').waitFor()
     await pressAtOnce('g', 'a')
@@ -348,7 +348,7 @@ describe('approvals', () => {
     owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !problem.includes('409')))
   })
 
-  test('on a phone, one link leads to the draft, and a rejection reaches the agent with its reason', { timeout: 60_000 }, async () => {
+  test('on a phone, one link leads to the draft, and a rejection reaches the agent with its reason', async () => {
     const { drafts } = await world.expectApi(200, 'GET', '/mailboxes/travel/drafts')
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto(`/console/approvals/travel/${drafts[0].id}`)
@@ -368,9 +368,7 @@ describe('approvals', () => {
 })
 
 describe('quarantine', () => {
-  test('with the keyboard, a message is read without anything active and released with its sender allowed', {
-    timeout: 60_000,
-  }, async () => {
+  test('with the keyboard, a message is read without anything active and released with its sender allowed', async () => {
     await page.goto('/console/overview')
     await heading('Overview').waitFor()
     await pressAtOnce('g', 'q')
@@ -400,7 +398,7 @@ describe('quarantine', () => {
 })
 
 describe('the inbox', () => {
-  test('runs by the keyboard alone', { timeout: 60_000 }, async () => {
+  test('runs by the keyboard alone', async () => {
     await page.goto('/console/inbox?mailbox=sales')
     await page.getByRole('link', { name: /Shipping 40 units/ }).waitFor()
     await press('j', 'j')
@@ -424,7 +422,7 @@ describe('the inbox', () => {
     await press('Escape')
   })
 
-  test('moves a message to the trash and back, and a thread to the archive, which the inbox leaves out', { timeout: 60_000 }, async () => {
+  test('moves a message to the trash and back, and a thread to the archive, which the inbox leaves out', async () => {
     const subject = 'Feedback on the last call'
     await page.goto('/console/inbox?mailbox=support')
     await page.getByRole('link', { name: new RegExp(subject) }).click()
@@ -457,7 +455,7 @@ describe('the inbox', () => {
     expect((await world.expectApi(200, 'GET', `/threads/${thread.id}`)).folder).toBe('inbox')
   })
 
-  test('renders a few rows of 100,000 messages, per key and per scroll', { timeout: 60_000 }, async () => {
+  test('renders a few rows of 100,000 messages, per key and per scroll', async () => {
     const template = (await world.expectApi(200, 'GET', '/mailboxes/sales/messages?limit=1')).data[0]
     const small = {
       ...template,

@@ -31,7 +31,7 @@ beforeAll(async () => {
   watched = await openPage(browser, world.baseUrl)
   await watched.page.goto(await world.newLink())
   await waitForShell(watched.page)
-}, 120_000)
+})
 afterAll(async () => {
   await watched?.close()
   await browser?.close()
@@ -60,7 +60,7 @@ test('the trap catches a connection', async () => {
   caught = 0
 })
 
-test('200 hostile messages show nothing active and request nothing', { timeout: 180_000 }, async () => {
+test('200 hostile messages show nothing active and request nothing', async () => {
   expect(hostileCases).toHaveLength(200)
   // One message per attack, with its four disguises. The last one turns the rest of the message into text.
   const bodies = Array.from({ length: hostileCases.length / 4 }, (_, index) => hostileCases.slice(index * 4, index * 4 + 4))
@@ -94,7 +94,7 @@ test('200 hostile messages show nothing active and request nothing', { timeout: 
   expect(caught).toBe(0)
 })
 
-test('the policy of the frame holds without the sanitizer', { timeout: 180_000 }, async () => {
+test('the policy of the frame holds without the sanitizer', async () => {
   const { page } = watched
   await page.evaluate(`(async () => {
     const { session } = await (await fetch('/console/api/state')).json()

@@ -27,7 +27,7 @@ beforeAll(async () => {
   owner = await open()
   await owner.page.goto(await world.newLink())
   await waitForShell(owner.page)
-}, 120_000)
+})
 /** Requests of a page whose session has ended are answered 401. */
 function forgiveEndedSessions(): void {
   for (const one of opened) one.problems.splice(0, one.problems.length, ...one.problems.filter((problem) => !problem.includes('401')))
@@ -54,7 +54,7 @@ const toSignIn = async ({ page }: Watched) => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 }
 
-test('a person sets a password, and signs in with it', { timeout: 60_000 }, async () => {
+test('a person sets a password, and signs in with it', async () => {
   const { page } = owner
   await page.goto('/console/settings')
   await page.getByLabel('Email').fill(email)
@@ -80,7 +80,7 @@ test('a person sets a password, and signs in with it', { timeout: 60_000 }, asyn
   await other.page.getByText('Olga Owner').waitFor()
 })
 
-test('a person adds a passkey, signs in with it alone, and removes it', { timeout: 60_000 }, async () => {
+test('a person adds a passkey, signs in with it alone, and removes it', async () => {
   const one = await open()
   const { page } = one
   const devtools = await page.context().newCDPSession(page)
@@ -111,7 +111,7 @@ test('a person adds a passkey, signs in with it alone, and removes it', { timeou
   await page.getByRole('button', { name: 'Remove Laptop' }).waitFor({ state: 'detached' })
 })
 
-test('an invited person signs in through the provider, and a stranger does not', { timeout: 60_000 }, async () => {
+test('an invited person signs in through the provider, and a stranger does not', async () => {
   const { page } = owner
   await page.goto('/console/settings?tab=members')
   await page.getByRole('button', { name: 'Invite' }).click()
@@ -139,7 +139,7 @@ test('an invited person signs in through the provider, and a stranger does not',
     one.problems.splice(0, one.problems.length, ...one.problems.filter((problem) => !problem.startsWith(`request: ${oidc.issuer}`)))
 })
 
-test('an invitation link signs in once, with the role of the invitation, and a new one replaces it', { timeout: 60_000 }, async () => {
+test('an invitation link signs in once, with the role of the invitation, and a new one replaces it', async () => {
   const { page } = owner
   await page.goto('/console/settings?tab=members')
   await page
@@ -165,7 +165,7 @@ test('an invitation link signs in once, with the role of the invitation, and a n
   forgiveEndedSessions()
 })
 
-test('sessions are listed, ended one by one, and everywhere', { timeout: 60_000 }, async () => {
+test('sessions are listed, ended one by one, and everywhere', async () => {
   const other = await open()
   await other.page.goto(await world.newLink())
   await waitForShell(other.page)

@@ -43,7 +43,7 @@ beforeAll(async () => {
   page = owner.page
   await page.goto(await world.newLink())
   await waitForShell(page)
-}, 120_000)
+})
 afterEach(() => {
   expect(owner.problems.splice(0)).toEqual([])
 })
@@ -71,7 +71,7 @@ const press = async (...keys: string[]) => {
 }
 
 describe('the tunnel inspector', () => {
-  test('shows requests as they arrive, with readable bodies, and filters them in the address', { timeout: 60_000 }, async () => {
+  test('shows requests as they arrive, with readable bodies, and filters them in the address', async () => {
     await page.goto('/console/tunnels/sales')
     await page.getByText('No requests yet').waitFor()
     for (const path of ['/health', '/orders/4470', '/missing', '/items?page=2']) await visit('GET', path)
@@ -94,7 +94,7 @@ describe('the tunnel inspector', () => {
     expect(new URL(page.url()).searchParams.get('status')).toBe('4')
   })
 
-  test('replays a request, and sends it with changes, by the keyboard', { timeout: 60_000 }, async () => {
+  test('replays a request, and sends it with changes, by the keyboard', async () => {
     await page.goto('/console/tunnels/sales?q=orders')
     await page.getByRole('link', { name: /POST \/orders/ }).waitFor()
     await press('j')

@@ -6,13 +6,12 @@ import { findInaccessible, keepIntercepting, launchBrowser } from './harness/bro
 import { enterKey, kdfParams, openVaultPage, unlock, vaultKey } from './harness/vault.ts'
 import { startWorld, type World } from './harness/world.ts'
 
-const timeout = 240_000
 let world: World & { browser: Browser }
 
 beforeAll(async () => {
   const [started, browser] = await Promise.all([startWorld({ isFilled: false }), launchBrowser()])
   world = { ...started, browser }
-}, 180_000)
+})
 afterAll(async () => {
   await world?.browser.close()
   await world?.stop()
@@ -55,7 +54,7 @@ async function startRotation(page: Page): Promise<{ key: string; codes: string[]
   return { key, codes }
 }
 
-describe('a rotation', { timeout }, () => {
+describe('a rotation', () => {
   test('that is cut off before it reaches the server is started again after a reload', async () => {
     const { page, keyVersion } = await openRotation()
     const reached = Promise.withResolvers<void>()
@@ -130,7 +129,7 @@ describe('a rotation', { timeout }, () => {
   })
 })
 
-test('a new vault is created with a generated key, and opens empty', { timeout }, async () => {
+test('a new vault is created with a generated key, and opens empty', async () => {
   const fresh = await openVaultPage(world, { key: (await world.createOrganization('a new organization')).key })
   await fresh.page.getByRole('link', { name: 'Vault', exact: true }).click()
   await fresh.page.getByRole('heading', { name: 'Create the vault' }).waitFor()

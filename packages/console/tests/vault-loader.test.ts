@@ -10,7 +10,6 @@ import { findInaccessible, launchBrowser } from './harness/browser.ts'
 import { kdfParams, openVaultPage, readStorage, unlock, vaultKey } from './harness/vault.ts'
 import { startWorld, type World } from './harness/world.ts'
 
-const timeout = 120_000
 const script = '**/console/assets/vault-*.js'
 let world: World & { browser: Browser }
 let folder: string
@@ -26,7 +25,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'callsign-loader-'))
   const loader = await fetch(`${world.baseUrl}/console/vault-loader.html`)
   writeFileSync(join(folder, 'vault.html'), await loader.text())
-}, 180_000)
+})
 afterEach(async () => {
   await saved?.close()
 })
@@ -46,7 +45,7 @@ async function openSaved(prepare: (of: Page) => Promise<unknown> = async () => u
   await page.goto(address())
 }
 
-test('the saved page runs the checked script, signs in with a key, and works on the vault', { timeout }, async () => {
+test('the saved page runs the checked script, signs in with a key, and works on the vault', async () => {
   await openSaved()
   await page.getByRole('heading', { name: /^Sign in to / }).waitFor()
   expect(await findInaccessible(page)).toEqual([])
@@ -73,7 +72,7 @@ test('the saved page runs the checked script, signs in with a key, and works on 
   expect(saved.problems.filter((problem) => !problem.startsWith('request: '))).toEqual([])
 })
 
-test('a script that differs by one byte is not run, and both hashes are shown', { timeout }, async () => {
+test('a script that differs by one byte is not run, and both hashes are shown', async () => {
   await openSaved((of) =>
     of.route(script, async (route) => {
       const response = await route.fetch()
@@ -92,7 +91,7 @@ test('a script that differs by one byte is not run, and both hashes are shown', 
   expect(saved.urls.filter((url) => url.includes('/api/'))).toEqual([])
 })
 
-test('a script that is gone and a server that does not answer are not reported as a changed script', { timeout }, async () => {
+test('a script that is gone and a server that does not answer are not reported as a changed script', async () => {
   await openSaved((of) => of.route(script, (route) => route.fulfill({ status: 404, headers: { 'access-control-allow-origin': '*' } })))
   await page.getByText(/does not have the script of this page any more. It answered 404/).waitFor()
   await page.unroute(script)
@@ -101,7 +100,7 @@ test('a script that is gone and a server that does not answer are not reported a
   await page.getByText(/^The server did not answer: http/).waitFor()
 })
 
-test('other origins than a saved page do not reach the vault with a key', { timeout }, async () => {
+test('other origins than a saved page do not reach the vault with a key', async () => {
   await openSaved((of) =>
     of.route('http://other.localhost/', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>x</title>' })),
   )

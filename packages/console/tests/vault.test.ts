@@ -8,9 +8,6 @@ import { lookAt } from './harness/states.ts'
 import { enterKey, kdfParams, openVaultPage, readStorage, unlock, vaultKey } from './harness/vault.ts'
 import { startWorld, type World } from './harness/world.ts'
 
-const timeout = 120_000
-const patient = { timeout: 30_000 }
-
 let world: World & { browser: Browser }
 let owner: Awaited<ReturnType<typeof openVaultPage>>
 let page: Page
@@ -31,7 +28,7 @@ beforeAll(async () => {
   owner = await openVaultPage(world)
   page = owner.page
   await page.getByRole('link', { name: 'Vault', exact: true }).click()
-}, 180_000)
+})
 afterEach(() => {
   expect(owner.problems.splice(0)).toEqual([])
 })
@@ -41,7 +38,7 @@ afterAll(async () => {
   await world?.stop()
 })
 
-describe('a locked vault', { timeout }, () => {
+describe('a locked vault', () => {
   test('rejects a wrong key and opens with the right one', async () => {
     await page.getByRole('heading', { name: 'Unlock the vault' }).waitFor()
     await lookAt(page, 'vault-locked')
@@ -111,7 +108,7 @@ describe('a locked vault', { timeout }, () => {
   })
 })
 
-describe('a person', { timeout }, () => {
+describe('a person', () => {
   test('stores a login with a generated password, searches it, and reveals it', async () => {
     await page.getByRole('button', { name: 'New secret' }).click()
     await page.getByLabel('Name', { exact: true }).fill('GitHub')
@@ -172,7 +169,7 @@ describe('a person', { timeout }, () => {
     await dialog.getByText(/Someone else has changed this secret/).waitFor()
     owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !problem.includes('409')))
     await dialog.getByRole('button', { name: 'Show their version' }).click()
-    await expect.poll(() => dialog.getByLabel('API key', { exact: true }).inputValue(), patient).toBe('sk_live_theirs')
+    await expect.poll(() => dialog.getByLabel('API key', { exact: true }).inputValue()).toBe('sk_live_theirs')
     await dialog.getByLabel('API key', { exact: true }).fill('sk_live_both')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
@@ -212,7 +209,7 @@ describe('a person', { timeout }, () => {
   })
 })
 
-describe('time', { timeout }, () => {
+describe('time', () => {
   test('the one-time password is that of RFC 6238 for the current second', async () => {
     const fixed = await openVaultPage(world, { state: await page.context().storageState() })
     await fixed.page.clock.setFixedTime(59_000)
@@ -234,7 +231,7 @@ describe('time', { timeout }, () => {
     const code = timed.page.getByLabel('One-time password', { exact: true })
     const first = await code.textContent()
     await timed.page.clock.fastForward(30_000)
-    await expect.poll(() => code.textContent(), patient).not.toBe(first)
+    await expect.poll(() => code.textContent()).not.toBe(first)
     const clipboard = () => timed.page.evaluate('navigator.clipboard.readText()')
     await timed.page.getByRole('button', { name: /alarm/ }).click()
     await timed.page.getByRole('button', { name: 'Reveal data' }).click()
@@ -244,7 +241,7 @@ describe('time', { timeout }, () => {
     expect(await clipboard()).toBe('4711')
     await timed.page.clock.fastForward(30_000)
     await timed.page.getByText('4711').waitFor({ state: 'detached' })
-    await expect.poll(clipboard, patient).toBe('')
+    await expect.poll(clipboard).toBe('')
     await timed.page.clock.fastForward(3 * 60_000 + 45_000 + 30_000)
     await timed.page.getByText('The vault locks in less than 30 seconds.').waitFor()
     await timed.page.clock.fastForward(30_000)
@@ -259,7 +256,7 @@ describe('time', { timeout }, () => {
   })
 })
 
-test('the keyboard alone finds, opens and locks', { timeout }, async () => {
+test('the keyboard alone finds, opens and locks', async () => {
   await page.getByRole('tab', { name: 'Secrets' }).click()
   await page.keyboard.press('/')
   await page.keyboard.type('alarm')
@@ -283,7 +280,7 @@ test('the keyboard alone finds, opens and locks', { timeout }, async () => {
   expect(await page.getByText('alarm').count()).toBe(0)
 })
 
-test('nothing of a key or a secret is stored, in an address, or sent to another host', { timeout }, async () => {
+test('nothing of a key or a secret is stored, in an address, or sent to another host', async () => {
   const { local, ...rest } = await readStorage(page)
   expect(rest).toEqual({ session: 0, databases: 0, caches: 0 })
   expect(local.map(([name]) => name.split(' ')[0]).toSorted()).toEqual(['callsign-theme', 'callsign-vault-pins'])

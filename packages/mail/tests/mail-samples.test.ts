@@ -86,7 +86,7 @@ test.skipIf(python)(`the stored readings are those of this Python${python ? ` (s
 const folder = process.env.CALLSIGN_TEST_VECTORS
 const missing = folder === undefined ? 'CALLSIGN_TEST_VECTORS names no folder with them' : python
 describe.skipIf(missing)(`samples of other libraries${missing ? ` (skipped: ${missing})` : ''}`, () => {
-  test('are read as the other parsers do', { timeout: 120_000 }, async () => {
+  test('are read as the other parsers do', async () => {
     const files = globSync('mime/*.eml', { cwd: folder as string }).map((name) => join(folder as string, name))
     const byPython = readAllWithPython(files)
     for (const file of files) await expectAgreement(file, byPython[basename(file)] as Reading)

@@ -27,7 +27,7 @@ describe.skipIf(!chromiumPath)(
       build(folder)
       site = createSite(folder, () => harness.baseUrl)
       await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-    }, 180_000)
+    })
     afterAll(async () => {
       site.close()
       site.closeAllConnections()
@@ -76,7 +76,7 @@ describe.skipIf(!chromiumPath)(
         await context.close()
         rmSync(profile, { recursive: true, force: true })
       }
-    }, 120_000)
+    })
   },
 )
 

@@ -129,4 +129,4 @@ test('after a failover that lost nothing, readers continue. After one that lost 
   expect((await waiting).message.subject).toBe('late')
   const again = await harness.expectApi(200, 'GET', `/mailboxes/bob@agents.localhost/wait?timeout=0&cursor=${cursor}`)
   expect(again.message.subject).toBe('late')
-}, 90_000)
+})

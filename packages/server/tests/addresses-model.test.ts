@@ -34,9 +34,7 @@ const answers: Record<Act['kind'], number[]> = {
 
 let runs = 0
 
-test('an address has one identity at a time, stays with its first organization, and on the mail domain goes with the handle', {
-  timeout: 180_000,
-}, async () => {
+test('an address has one identity at a time, stays with its first organization, and on the mail domain goes with the handle', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 3, maxLength: 6 }), async (batches) => {
       const run = ++runs

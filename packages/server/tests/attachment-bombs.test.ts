@@ -162,7 +162,7 @@ const bombs: [name: string, make: () => Buffer, ends: RegExp, filename?: string]
 ]
 
 describe('each bomb has its end, less than 250 ms of the main thread and less than 700 MB more memory', () => {
-  test.each(bombs)('%s', { timeout: 120_000 }, async (_name, make, ends, filename) => {
+  test.each(bombs)('%s', async (_name, make, ends, filename) => {
     const bytes = make()
     expect(bytes.length).toBeLessThan(26 * megabyte)
     const reader = open()
@@ -226,7 +226,7 @@ describe('limits', () => {
   test('idle threads end, and a closed reader has none', async () => {
     const reader = open({ idleMs: 0 })
     expect(await reader.read(fileOf(Buffer.from('a')))).toMatchObject({ text: 'a' })
-    await expect.poll(() => reader.threads(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => reader.threads()).toBe(0)
     await reader.close()
     expect(await reader.read(fileOf(Buffer.from('a')))).toEqual({ failure: 'damaged' })
   })

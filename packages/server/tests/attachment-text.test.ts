@@ -98,7 +98,7 @@ test('an attachment of a quarantined message needs the scope quarantine:read', a
   expect((await harness.expectApi(200, 'GET', path, { key: scoped })).text).toBe('Held text')
 })
 
-test('other requests are answered while bombs are read, and a full queue is 429', { timeout: 120_000 }, async () => {
+test('other requests are answered while bombs are read, and a full queue is 429', async () => {
   const bomb = makePagePdf('/Filter /FlateDecode', compressedGigabyte(' '))
   const attachments = [{ filename: 'bomb.pdf', content: bomb }]
   await harness.deliver({ from: 'eve@example.org', to: 'ben@agents.localhost', subject: 'Bomb', text: 'a', attachments })

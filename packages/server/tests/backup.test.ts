@@ -158,10 +158,7 @@ async function pack(path: string, entries: Entry[]): Promise<void> {
   await writeFile(path, zstdCompressSync(Buffer.concat(chunks)))
 }
 
-test('a backup of a running embedded server becomes an external installation, and goes back into an embedded one', {
-  // Five servers start one after the other.
-  timeout: 240_000,
-}, async () => {
+test('a backup of a running embedded server becomes an external installation, and goes back into an embedded one', async () => {
   const [source, target, back, files] = [await dataDir(), await dataDir(), await dataDir(), await dataDir()]
   const server = await startCallsignd({ CALLSIGN_DATA_DIR: source })
   cleanups.push(() => server.stop())
@@ -243,7 +240,7 @@ describe('from one backup', () => {
     const fresh = await createDatabase()
     dropAll.push(fresh.drop)
     migratedRows = await allRows(fresh.url)
-  }, 60_000)
+  })
 
   afterAll(async () => {
     for (const drop of dropAll) await drop()

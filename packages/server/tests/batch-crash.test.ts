@@ -61,7 +61,7 @@ const waitForIdle = (db: Database): Promise<boolean> =>
     return rows.length === 0
   })
 
-test('a server killed in the middle of a change of 500 messages has changed all of them or none', { timeout: 150_000 }, async () => {
+test('a server killed in the middle of a change of 500 messages has changed all of them or none', async () => {
   const db = connect({ connectionString: database.url }, { poolSize: 3, log: createLog('silent') })
   try {
     expect((await ask('POST', '/identities', { agent_handle: 'many' })).status).toBe(201)
@@ -106,7 +106,7 @@ test('a server killed in the middle of a change of 500 messages has changed all 
   }
 })
 
-test('a server killed in the middle of a batch has queued all messages or none', { timeout: 150_000 }, async () => {
+test('a server killed in the middle of a batch has queued all messages or none', async () => {
   const db = connect({ connectionString: database.url }, { poolSize: 3, log: createLog('silent') })
   const countOf = async (subject: string): Promise<number[]> => {
     const { rows } = await db.query<{ messages: number; recipients: number }>({

@@ -170,9 +170,7 @@ test.concurrent('a server starts when its database answers at last', async ({ on
   expect((await opened.db.query({ text: 'SELECT name FROM schema_migrations' })).rowCount).toBeGreaterThan(0)
 })
 
-test.concurrent('a server stops on SIGTERM while its database answers nothing', { timeout: 120_000 }, async ({
-  onTestFinished: finish,
-}) => {
+test.concurrent('a server stops on SIGTERM while its database answers nothing', async ({ onTestFinished: finish }) => {
   const address = await startSwitch(finish, first)
   const { user, database: name } = first.connection
   const folder = await makeDataDir()

@@ -17,22 +17,18 @@ afterAll(async () => {
 
 const shown = ['', '/quick-start', '/guides/mail', '/security', '/configuration', '/api/keys', '/api/errors', '/search?q=webhook']
 
-test.each(['light', 'dark'] as const)(
-  'the pages are accessible and have no errors in the %s theme',
-  { timeout: 120_000 },
-  async (colorScheme) => {
-    const { page, problems, close } = await openPage(browser, harness.baseUrl, { colorScheme })
-    for (const path of shown) {
-      await page.goto(`/docs${path}`)
-      expect(await findInaccessible(page), path).toEqual([])
-      await takePicture(page, `docs-${colorScheme}${path.replace(/\W+/g, '-')}`)
-    }
-    expect(problems).toEqual([])
-    await close()
-  },
-)
+test.each(['light', 'dark'] as const)('the pages are accessible and have no errors in the %s theme', async (colorScheme) => {
+  const { page, problems, close } = await openPage(browser, harness.baseUrl, { colorScheme })
+  for (const path of shown) {
+    await page.goto(`/docs${path}`)
+    expect(await findInaccessible(page), path).toEqual([])
+    await takePicture(page, `docs-${colorScheme}${path.replace(/\W+/g, '-')}`)
+  }
+  expect(problems).toEqual([])
+  await close()
+})
 
-test('the pages fit a phone, where a button shows the navigation', { timeout: 120_000 }, async () => {
+test('the pages fit a phone, where a button shows the navigation', async () => {
   const { page, problems, close } = await openPage(browser, harness.baseUrl, { viewport: { width: 390, height: 844 } })
   for (const path of shown) {
     await page.goto(`/docs${path}`)

@@ -86,7 +86,7 @@ describe.concurrent.each(pages)('docs/site/%s', (page) => {
   for (const program of own) {
     const reason = reasonToSkip(program)
     const name = `runs in ${program.language}, ${program.steps.length} blocks${reason && ` (skipped: ${reason})`}`
-    test.skipIf(reason !== '')(name, { timeout: 240_000 }, async ({ signal }) => {
+    test.skipIf(reason !== '')(name, async ({ signal }) => {
       const { folder: place, words } = prepared.get(program) as { folder: string; words: Setting['words'] }
       const { key } = await harness.createOrganization(`${page} ${program.language}`)
       const ran = await workshop.run(place, program, { url: harness.baseUrl, key, words }, signal)
@@ -101,7 +101,7 @@ describe.concurrent.each(pages)('docs/site/%s', (page) => {
   }
 })
 
-test('the TypeScript blocks type-check', { timeout: 120_000 }, async () => {
+test('the TypeScript blocks type-check', async () => {
   expect(await workshop.typeCheck()).toBe('')
 })
 

@@ -345,7 +345,7 @@ async function startRun(handle: string) {
   }
 }
 
-test('any sequence of operations and concurrent bursts matches the model', { timeout: 120_000 }, async () => {
+test('any sequence of operations and concurrent bursts matches the model', async () => {
   let runs = 0
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 5, maxLength: 25 }), async (steps) => {

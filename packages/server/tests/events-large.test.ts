@@ -38,7 +38,7 @@ beforeAll(async () => {
     values: [webhookId, firstId('delivery', Date.now()).slice(0, -6), organizationId, firstId('event', Date.now()).slice(0, -6)],
   })
   await harness.db.query({ text: 'VACUUM ANALYZE events, webhook_deliveries' })
-}, 120_000)
+})
 afterAll(() => harness?.stop())
 
 const lists: [string, string[] | null, number][] = [

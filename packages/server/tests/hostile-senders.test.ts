@@ -282,5 +282,5 @@ describe('addresses', () => {
       expect([...mine, ...theirs].map((message) => message.to)).toEqual([['ann@agents.localhost'], ['ann@agents.localhost']])
       expect((await harness.api('GET', `/mailboxes/${foreign}/messages/${theirs[0].id}`)).status).toBe(404)
     }
-  }, 60_000)
+  })
 })

@@ -13,7 +13,7 @@ test.each([
   ['simulator', simulatorWorld],
   ['bluebubbles', blueBubblesWorld],
   ['linq', linqWorld],
-])('%s', { timeout: 120_000 }, async (_name, createWorld) => {
+])('%s', async (_name, createWorld) => {
   const world: World = await createWorld()
   const directory = await makeDataDir()
   const settings = { ...world.settings, CALLSIGN_DATA_DIR: directory.path, CALLSIGN_LOG_LEVEL: 'error' }

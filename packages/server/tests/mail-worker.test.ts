@@ -142,7 +142,7 @@ describe('threads', () => {
     const reader = open({ threadsMax: 2, idleMs: 0 })
     await Promise.all(Array.from({ length: 8 }, (_, index) => reader.read(mail(200_000, ` ${index}`))))
     expect(reader.threads()).toBeLessThanOrEqual(2)
-    await expect.poll(() => reader.threads(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => reader.threads()).toBe(0)
   })
 
   test('a thread that does not finish is given up, the mail is kept with its header, and the checks are temperror', async () => {

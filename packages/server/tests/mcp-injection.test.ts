@@ -19,7 +19,7 @@ beforeAll(async () => {
     return first.data.length === injectionMails.length && first.data.map(({ id }: Json) => id)
   })
   client = await connect('sales')
-}, 120_000)
+})
 afterAll(async () => {
   await client?.close()
   await harness?.stop()
@@ -78,7 +78,7 @@ test('reading each mail, whole and in its thread, and its attachment', async () 
     for (const { id } of message.attachments) await call('attachment_get', { message_id, attachment_id: id })
   }
   expect(seen.size).toBe(100)
-}, 120_000)
+})
 
 test('lists, search, events, waits and quarantine', async () => {
   let cursor: string | null = null
@@ -107,7 +107,7 @@ test('lists, search, events, waits and quarantine', async () => {
   const [first] = injectionMails
   await harness.deliver({ ...first?.mail, to: 'sales@agents.localhost' })
   expect((await call('mail_wait', { timeout: 30, cursor: start.cursor })).message.content).toContain(first?.canary)
-}, 120_000)
+})
 
 test('resources', async () => {
   for (const id of ids.slice(0, 20)) {

@@ -85,7 +85,7 @@ beforeAll(async () => {
   })
   await harness.expectApi(200, 'DELETE', `/mailboxes/ann/messages/${id}`)
   await harness.db.query({ text: 'VACUUM ANALYZE threads, messages' })
-}, 120_000)
+})
 afterAll(() => harness?.stop())
 
 /** All pages of a list, one after another. */

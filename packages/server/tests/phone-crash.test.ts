@@ -31,7 +31,6 @@ const suppliers = { telnyx: startTelnyxServer, twilio: startTwilioServer }
 
 test.skipIf(process.platform !== 'linux').each(['telnyx', 'twilio'] as const)(
   'kill -9 during provisioning at %s buys no number twice, and loses or duplicates no number or text',
-  { timeout: 180_000 },
   async (name) => {
     const supplier = await suppliers[name]()
     cleanups.push(supplier.stop)

@@ -19,7 +19,6 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { DatabaseUnavailable } from '../src/core/sql.ts'
@@ -28,6 +27,7 @@ import { changeOwner } from '../src/edges/postgres/embedded/access.ts'
 import { recordEngine } from '../src/edges/postgres/embedded/engine.ts'
 import { type EmbeddedPostgres, openEmbedded, startEmbedded } from '../src/edges/postgres/embedded/supervisor.ts'
 import type { Connection } from '../src/edges/postgres/servers.ts'
+import { waitFor } from './harness/wait.ts'
 
 const log = createLog('silent')
 const isRoot = process.getuid?.() === 0
@@ -68,14 +68,6 @@ async function startChild(dataDir: string): Promise<{ child: ChildProcess; pid: 
   })
   for await (const line of createInterface({ input: child.stdout! })) return { child, ...JSON.parse(line) }
   throw new Error('the child ended without a word')
-}
-
-/** Polls every few milliseconds, because the end of another process's child cannot be awaited. */
-async function until(isSo: () => boolean, limitMs: number): Promise<void> {
-  for (let waitedMs = 0; !isSo(); waitedMs += 10) {
-    if (waitedMs > limitMs) throw new Error('it did not happen in time')
-    await delay(10)
-  }
 }
 
 /** False also for a process that has ended and waits to be noticed by the system's first process. */
@@ -190,7 +182,7 @@ test('kill -9 of the server leaves no PostgreSQL behind, and the next start has 
   await note(database, 'committed')
   expect(runs(pid)).toBe(true)
   child.kill('SIGKILL')
-  await until(() => !runs(pid), 10_000)
+  await waitFor('the end of PostgreSQL', () => !runs(pid))
   await database.close()
   const next = await start(dataDir)
   expect(await notes(open(next.connection))).toEqual(['committed'])
@@ -209,7 +201,7 @@ test.skipIf(process.platform !== 'linux')(
       if (fields[3] === String(pid) && name !== 'postgres') process.kill(Number(other), 'SIGKILL')
     }
     child.kill('SIGKILL')
-    await until(() => child.signalCode !== null, 5_000)
+    await waitFor('the end of the child', () => child.signalCode !== null)
     expect(runs(pid)).toBe(true)
     const next = await start(dataDir)
     expect(runs(pid)).toBe(false)
@@ -228,7 +220,7 @@ test('after kill -9 PostgreSQL is restarted, statements fail as unavailable or w
   process.kill(before, 'SIGKILL')
   await lost
   // A backend that has not noticed yet that its postmaster died may still answer, so the new one is waited for before it is asked.
-  await until(() => server.pid() !== before, 15_000)
+  await waitFor('another PostgreSQL', () => server.pid() !== before)
   expect(await notes(database)).toEqual(['before'])
 })
 
@@ -250,7 +242,7 @@ test('a pid file that names a dead process, or a living one that is not PostgreS
   process.kill(pid, 'SIGSTOP')
   child.kill('SIGKILL')
   process.kill(pid, 'SIGKILL')
-  await until(() => !runs(pid), 5_000)
+  await waitFor('the end of PostgreSQL', () => !runs(pid))
   expect(readFileSync(pidFile, 'utf8').split('\n')[0]).toBe(String(pid))
   await (await startEmbedded({ dataDir, log })).stop()
 
@@ -274,7 +266,7 @@ test('a second server on the directory stops with an error sentence, and a comma
   await note(open(shared.connection), 'from a command')
   await shared.stop()
   child.kill('SIGTERM')
-  await until(() => child.exitCode !== null, 10_000)
+  await waitFor('the end of the child', () => child.exitCode !== null)
 
   const own = await openEmbedded({ dataDir, log })
   const database = connect(own.connection, { poolSize: 1, log })

@@ -83,7 +83,7 @@ const slowSleep = `sleep() {
 }
 `
 
-test('every command of the tour works as the README describes', { timeout: 120_000 }, async () => {
+test('every command of the tour works as the README describes', async () => {
   const directory = await makeDataDir()
   const server = await startCallsignd({ CALLSIGN_DATA_DIR: directory.path })
   try {

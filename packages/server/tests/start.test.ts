@@ -43,9 +43,7 @@ async function start(settings: Settings) {
 const statusOf = async (url: string, key?: string | null): Promise<number> =>
   (await fetch(url, key ? { headers: { authorization: `Bearer ${key}` } } : {})).status
 
-test('a first start prints one line per listener, the key and readiness, and a later start prints no key', {
-  timeout: 60_000,
-}, async () => {
+test('a first start prints one line per listener, the key and readiness, and a later start prints no key', async () => {
   const settings = { CALLSIGN_DATA_DIR: join(await dataDir(), 'made', 'on', 'the', 'way') }
   const first = await start(settings)
   expect(first.lines[0]).toBe(`callsign listening http 127.0.0.1:${first.httpPort}`)

@@ -35,7 +35,7 @@ beforeAll(async () => {
     text: `INSERT INTO thread_marks SELECT organization_id, mailbox_id, thread_id, 'metadata', mark, last_message_id FROM thread_marks`,
   })
   await harness.db.query({ text: 'VACUUM ANALYZE threads, thread_marks' })
-}, 120_000)
+})
 afterAll(() => harness?.stop())
 
 /** Lists threads, and counts the rows that PostgreSQL reads. */

@@ -80,7 +80,7 @@ beforeAll(async () => {
   await api('POST', '/identities', { agent_handle: 'sales' })
   listener = await new Callsign({ url: `http://127.0.0.1:${balancerPort()}`, apiKey: key }).tunnels.listen('sales', origin.port)
   await waitFor('both connections', () => listener.connected === 2)
-}, 120_000)
+})
 afterAll(async () => {
   await listener?.close(0)
   balancer?.close()
@@ -141,7 +141,7 @@ function startLoad() {
 
 test('nodes killed in turn lose their requests in flight and nothing after', async () => {
   for (let i = 0; i < 3; i++) {
-    await waitFor('two connections', () => listener.connected === 2, 40_000)
+    await waitFor('two connections', () => listener.connected === 2)
     const load = startLoad()
     await waitFor('some answers', () => load.answered() > 50)
     const dying = nodes[i] as Server
@@ -155,11 +155,11 @@ test('nodes killed in turn lose their requests in flight and nothing after', asy
     expect(load.failures.length, load.failures.join(', ')).toBeLessThanOrEqual(6)
     nodes[i] = await startCallsignd(settings[i] as Settings)
   }
-}, 180_000)
+})
 
 test('nodes stopped in turn, as a deployment does, drop no request', async () => {
   for (let i = 0; i < 3; i++) {
-    await waitFor('two connections', () => listener.connected === 2, 40_000)
+    await waitFor('two connections', () => listener.connected === 2)
     const load = startLoad()
     await waitFor('some answers', () => load.answered() > 50)
     const leaving = nodes[i] as Server
@@ -173,7 +173,7 @@ test('nodes stopped in turn, as a deployment does, drop no request', async () =>
     expect(load.failures).toEqual([])
     nodes[i] = await startCallsignd(settings[i] as Settings)
   }
-}, 180_000)
+})
 
 test('a dead node’s clients are removed, with an event', async () => {
   await listener.close(0)

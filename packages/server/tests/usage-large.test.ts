@@ -45,7 +45,7 @@ beforeAll(async () => {
     values: [organizationId],
   })
   await harness.db.query({ text: 'VACUUM ANALYZE api_requests, usage_counts' })
-}, 120_000)
+})
 afterAll(() => harness?.stop())
 
 /** Runs a list. Returns the number of its rows, and that of the rows that PostgreSQL read. */
