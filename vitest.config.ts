@@ -82,7 +82,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     // A second, which is the default, is short for what a server does on a machine with other work.
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       { extends: true, test: { name: 'rules', include: rules } },
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },

@@ -75,7 +75,7 @@ test('kill -9 between and during commands misses no event, and repeats at most t
     listener = listen('cat >> killed.out', ...options)
     // In the middle of the events of this round, except for the last one.
     const wanted = round < kills ? seen + 3 : total
-    await waitFor(`${wanted} handled events`, () => new Set(subjectsIn('killed.out')).size >= wanted)
+    await waitFor(`${wanted} handled events`, () => new Set(subjectsIn('killed.out')).size >= wanted, 60_000)
     listener.child.kill(round < kills ? 'SIGKILL' : 'SIGTERM')
     await listener.ended
   }
@@ -150,7 +150,7 @@ test('--debounce runs the command once for the events of a thread', async () => 
     return data.filter((one: Json) => one.data.subject.startsWith('Batch')).length === 3
   })
   const { child, ended } = listen('sh batch.sh', ...options)
-  await waitFor('the batch', () => linesOf('batch.out').length > 0 && linesOf('batch.all').length >= 3)
+  await waitFor('the batch', () => linesOf('batch.out').length > 0 && linesOf('batch.all').length >= 3, 30_000)
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   expect(linesOf('batch.out').map(Number)).toEqual([3])

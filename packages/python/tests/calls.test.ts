@@ -4,12 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { ApiError, Callsign } from '@callsign/sdk'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { pythonMethods } from '../../../bin/python.ts'
 import { startHarness } from '../../server/tests/harness/start.ts'
 import { type Call, calls } from './calls.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 type Result = { reply?: unknown; bytes?: string; error?: { status: number; code: string; message: string } }
 

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { createTransport } from 'nodemailer'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
@@ -18,9 +18,6 @@ import { restoreBackup } from '../src/host/restore.ts'
 import { callsignd, makeDataDir, type Server, type Settings, startCallsignd } from './harness/callsignd.ts'
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
 import { waitFor } from './harness/wait.ts'
-
-// Every test starts processes, which take seconds each on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {

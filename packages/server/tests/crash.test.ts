@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { hadWork, inFlightShareMin, runCrash } from '../../../bench/crash/run.ts'
 
-/** Several times what the run takes on a quiet machine, because a machine with slow disks recovers slowly. The clients report what hangs sooner. */
+/** Below the time limit of tests, with a minute for cleanup. The run takes half a minute, and several times as long on slow disks. */
 const limitMs = 240_000
 
 test.skipIf(process.platform !== 'linux')(

@@ -279,7 +279,7 @@ describe('GET /events/stream', () => {
       headers: { authorization: `Bearer ${harness.organizationKey}` },
       signal: controller.signal,
     })
-    await waitFor('the cut', () => harness.logLines().some((line) => line.includes('its client read too slowly')))
+    await waitFor('the cut', () => harness.logLines().some((line) => line.includes('its client read too slowly')), 30_000)
     let bytes = 0
     await (async () => {
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length

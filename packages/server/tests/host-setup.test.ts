@@ -3,16 +3,13 @@ import { once } from 'node:events'
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { migrate } from '../src/edges/postgres/migrate.ts'
 import { callsignd, makeDataDir, type Settings, startCallsignd } from './harness/callsignd.ts'
 import { createCertificate } from './harness/certificate.ts'
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
-
-// Every test starts processes, which take seconds on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const cleanups: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {

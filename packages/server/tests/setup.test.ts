@@ -1,15 +1,13 @@
 // callsignd setup, non-interactive and on a terminal, and the settings file that it writes.
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig, loadKnownConfig, readSettingsFile, settingLine } from '../src/config/file.ts'
 import { takeConfigOption } from '../src/host/config-option.ts'
 import { CommandFailed } from '../src/host/failure.ts'
 import { runSetup } from '../src/host/setup.ts'
 import { callsignd, makeDataDir } from './harness/callsignd.ts'
 import { hasScript, skipReason, Terminal } from './harness/terminal.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let folder: string
 let remove: () => Promise<void>

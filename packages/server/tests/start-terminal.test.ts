@@ -2,11 +2,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { makeDataDir, type Settings, startCallsignd } from './harness/callsignd.ts'
 import { hasScript, skipReason, Terminal } from './harness/terminal.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const controlC = '\u0003'
 

@@ -5,16 +5,13 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fro
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { BadSetting, readConfig } from '../src/config/settings.ts'
 import { generateKey } from '../src/features/account/keys/model.ts'
 import { checkBootstrapKey } from '../src/host/first-start.ts'
 import { callsignd, type Ended, makeDataDir, repository, type Settings, startCallsignd } from './harness/callsignd.ts'
 import { createCertificate } from './harness/certificate.ts'
 import { createDatabase } from './harness/database.ts'
-
-// Every test starts processes, which take seconds each on a busy machine.
-vi.setConfig({ testTimeout: 120_000 })
 
 const cleanups: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {

@@ -79,7 +79,7 @@ beforeAll(async () => {
   balancer = await startBalancer()
   await api('POST', '/identities', { agent_handle: 'sales' })
   listener = await new Callsign({ url: `http://127.0.0.1:${balancerPort()}`, apiKey: key }).tunnels.listen('sales', origin.port)
-  await waitFor('both connections', () => listener.connected === 2)
+  await waitFor('both connections', () => listener.connected === 2, 40_000)
 })
 afterAll(async () => {
   await listener?.close(0)
@@ -141,7 +141,7 @@ function startLoad() {
 
 test('nodes killed in turn lose their requests in flight and nothing after', async () => {
   for (let i = 0; i < 3; i++) {
-    await waitFor('two connections', () => listener.connected === 2)
+    await waitFor('two connections', () => listener.connected === 2, 40_000)
     const load = startLoad()
     await waitFor('some answers', () => load.answered() > 50)
     const dying = nodes[i] as Server
@@ -159,7 +159,7 @@ test('nodes killed in turn lose their requests in flight and nothing after', asy
 
 test('nodes stopped in turn, as a deployment does, drop no request', async () => {
   for (let i = 0; i < 3; i++) {
-    await waitFor('two connections', () => listener.connected === 2)
+    await waitFor('two connections', () => listener.connected === 2, 40_000)
     const load = startLoad()
     await waitFor('some answers', () => load.answered() > 50)
     const leaving = nodes[i] as Server

@@ -4,7 +4,7 @@
 export async function waitFor<T>(
   what: string,
   ask: () => T | null | undefined | false | Promise<T | null | undefined | false>,
-  limitMs = 60_000,
+  limitMs = 20_000,
 ): Promise<T> {
   const deadline = performance.now() + limitMs
   for (;;) {

@@ -1,4 +1,4 @@
-// Answers requests of MCP by its library. Loaded at the first request, because the library takes 9 MB.
+// Answers MCP requests with the MCP library. Loaded at the first request, because the library takes 9 MB.
 import type { ToolCall } from '@callsign/contract/tools/tool-run'
 import { createMcpHandler, type McpServer, type ServerNotifier } from '@modelcontextprotocol/server'
 import { createApprovalCodec } from './approval.ts'

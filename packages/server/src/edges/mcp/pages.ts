@@ -44,7 +44,12 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
   app.decorateRequest('mcpAccess', null)
   let loading: Promise<ReturnType<typeof createHandler>> | null = null
   const load = () => {
-    loading ??= import('./handler.ts').then((file) => file.createHandler(options))
+    if (loading === null) {
+      loading = import('./handler.ts').then((file) => file.createHandler(options))
+      loading.catch(() => {
+        loading = null
+      })
+    }
     return loading
   }
 
@@ -72,12 +77,13 @@ export function mountMcp(app: FastifyInstance, options: McpOptions): void {
     const access = request.mcpAccess as McpAccess
     const { caller } = access
     const callAs = (as: Caller) => toolCallOf(options.apiCalls.as(as, gone.signal))
+    const selection = readSelection(request, access)
     const answer = await load()
     const response = await answer({
       request: webRequest,
       body: request.body,
       caller: {
-        ...readSelection(request, access),
+        ...selection,
         call: callAs(caller),
         draftLink: (agent, draftId) => draftLink(options.publicUrl(), agent, draftId),
       },

@@ -33,14 +33,14 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
     openGuarded(target, { rules, lookup, connectTimeoutMs, signal })
 
   const posts = createGuardedPost({ open, userAgent })
+  /** Loaded at the first fetch, because undici takes 6 MB. Webhooks have a client of their own. */
+  let HttpClient: typeof Client
 
   /** A new connection and its client, which never opens a second one by itself. */
   async function openLine(target: OutboundTarget, signal: AbortSignal): Promise<Line> {
-    // Loaded at the first fetch, because it takes 6 MB. Webhooks have a client of their own.
-    const undici = await import('undici')
     const socket = await open(target, signal)
     let isTaken = false
-    const client = new undici.Client(target.url.origin, {
+    const client = new HttpClient(target.url.origin, {
       connect: (_options, callback) => {
         if (isTaken) return callback(new FetchRefused('The server closed the connection.', 'connection_lost'), null)
         isTaken = true
@@ -102,6 +102,7 @@ export function createWeb({ allowCidrs, userAgent, lookup = createHostLookup(), 
 
   return {
     async fetchFile(url, { bytesMax, timeoutMs, access = null, redirectsMax = redirectsUsual }) {
+      HttpClient = (await import('undici')).Client
       return await withinTime(timeoutMs, (signal) =>
         fetchFollowing(url, bytesMax, redirectsMax, access, signal).catch((error) => {
           throw httpFailure(error)

@@ -32,6 +32,7 @@ const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 export function createImessageClient(userAgent: string): ImessageClient {
   /** Opened at the first request, because undici takes 6 MB and most servers never call a supplier. */
   let agent: Agent | null = null
+  let isClosed = false
   const options: Agent.Options = {
     connectTimeout: 5_000,
     headersTimeout: 0,
@@ -42,10 +43,11 @@ export function createImessageClient(userAgent: string): ImessageClient {
   }
   return {
     async ask({ method, url, headers = {}, json, body, timeoutMs = timeoutMsUsual, bytesMax = bytesMaxUsual }) {
+      const undici = await import('undici')
+      if (isClosed) return { kind: 'failed', isUnsent: true, detail: 'the server stops' }
+      agent ??= new undici.Agent(options)
       const signal = AbortSignal.timeout(timeoutMs)
       try {
-        const undici = await import('undici')
-        agent ??= new undici.Agent(options)
         const answer = await undici.request(url, {
           method,
           dispatcher: agent,
@@ -78,7 +80,10 @@ export function createImessageClient(userAgent: string): ImessageClient {
         return { kind: 'failed', isUnsent: unsentCodes.has(code), detail }
       }
     },
-    close: async () => agent?.destroy(),
+    async close() {
+      isClosed = true
+      await agent?.destroy()
+    },
   }
 }
 

@@ -44,6 +44,8 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
 
   /** One request. Returns any answer except a 5xx. */
   async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json): Promise<Answer> {
+    // Loaded at the first request, because it takes 6 MB.
+    const { request } = await import('undici')
     for (let tries = 1; ; tries++) {
       let answer: Answer & { retryAfter: number }
       try {
@@ -53,8 +55,6 @@ export function createResendProvider(settings: ResendSettings): DomainProvider {
           'user-agent': userAgent,
           ...(body ? { 'content-type': 'application/json' } : {}),
         }
-        // Loaded at the first request, because it takes 6 MB.
-        const { request } = await import('undici')
         const response = await request(`${baseUrl}${path}`, { method, headers, signal, ...(body ? { body: JSON.stringify(body) } : {}) })
         const bytes = await readBounded(response.body)
         answer = { status: response.statusCode, body: parse(bytes), retryAfter: Number(response.headers['retry-after']) }

@@ -37,6 +37,7 @@ const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 15_000 }: SupplierOptions): SupplierClient {
   /** Opened at the first request, because undici takes 6 MB and most servers never call a supplier. */
   let agent: Agent | null = null
+  let isClosed = false
   const options: Agent.Options = {
     connectTimeout: Math.min(5_000, timeoutMs),
     headersTimeout: 0,
@@ -52,11 +53,12 @@ export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 
       for (const [name, value] of query) url.searchParams.append(name, value)
       const body = json !== undefined ? JSON.stringify(json) : form ? new URLSearchParams(form).toString() : null
       const type = json !== undefined ? 'application/json' : form ? 'application/x-www-form-urlencoded' : null
+      const undici = await import('undici')
+      if (isClosed) return { kind: 'failed', isUnsent: true, detail: 'the server stops' }
+      agent ??= new undici.Agent(options)
       const controller = new AbortController()
       const timer = setTimeout(() => controller.abort(), timeoutMs)
       try {
-        const undici = await import('undici')
-        agent ??= new undici.Agent(options)
         const answer = await undici.request(url, {
           method,
           dispatcher: agent,
@@ -74,7 +76,10 @@ export function createSupplierClient({ baseUrl, headers, userAgent, timeoutMs = 
         clearTimeout(timer)
       }
     },
-    close: async () => agent?.destroy(),
+    async close() {
+      isClosed = true
+      await agent?.destroy()
+    },
   }
 }
 
