@@ -36,13 +36,18 @@ export function startMixedLoad({ server, agent, tunnelHost, messages, pauseMs }:
     }
   }
   const mail = async (): Promise<void> => {
-    const client = await openSmtpClient(server.smtpPort as number)
+    let client = await openSmtpClient(server.smtpPort as number)
     await repeat('mail', async (turn) => {
       const message = messages[turn % messages.length] as Buffer
-      // On a busy machine the DNS server may answer too late. The message is then deferred, as any sender's would be.
-      await client.deliver('ada@sender.example', `${agent}@agents.localhost`, message).catch((error: Error) => {
-        if (!error.message.startsWith('the server says 4')) throw error
-      })
+      try {
+        await client.deliver('ada@sender.example', `${agent}@agents.localhost`, message)
+      } catch (error) {
+        const { message: text } = error as Error
+        // A session lasts half an hour at most.
+        if (text.startsWith('the server says 421')) client = await openSmtpClient(server.smtpPort as number)
+        // On a busy machine the DNS server may answer too late. The message is then deferred, as any sender's would be.
+        else if (!text.startsWith('the server says 4')) throw error
+      }
     })
     await client.close()
   }

@@ -13,6 +13,9 @@ export async function openSmtpClient(port: number): Promise<SmtpClient> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let text = ''
   let answered: (reply: string) => void = () => {}
+  let failed: (error: Error) => void = () => {}
+  socket.once('error', (error) => failed(error))
+  socket.once('close', () => failed(new Error('the server closed the connection')))
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1')
     const end = /^\d{3} .*\r\n/m.exec(text)
@@ -22,8 +25,9 @@ export async function openSmtpClient(port: number): Promise<SmtpClient> {
     answered(reply)
   })
   const say = async (data: string | Buffer, code: string): Promise<void> => {
-    const reply = new Promise<string>((resolve) => {
+    const reply = new Promise<string>((resolve, reject) => {
       answered = resolve
+      failed = reject
     })
     if (data.length > 0) socket.write(data)
     const said = await reply
@@ -41,6 +45,7 @@ export async function openSmtpClient(port: number): Promise<SmtpClient> {
       return performance.now() - beganMs
     },
     async close() {
+      if (socket.closed) return
       socket.end('QUIT\r\n')
       await once(socket, 'close')
     },
