@@ -19,6 +19,13 @@ const revisions: { revision: string; args: string[] }[] = [
 ]
 const callbackPort = 3917
 
+const refuse = () => Promise.reject(new Error('The fixtures call no operation.'))
+const noOperations: ApiCalls = {
+  withKeyOf: () => ({ call: refuse, follow: refuse }),
+  as: () => ({ call: refuse, follow: refuse }),
+  authenticate: refuse,
+}
+
 const directory = makeDirectory()
 const server = await startCallsign(directory.path)
 try {
@@ -44,13 +51,6 @@ async function runServerScenarios(name: string, url: string, key: string): Promi
     if (code !== 0) process.exitCode = 1
   }
   proxy.close()
-}
-
-const refuse = () => Promise.reject(new Error('The fixtures call no operation.'))
-const noOperations: ApiCalls = {
-  withKeyOf: () => ({ call: refuse, follow: refuse }),
-  as: () => ({ call: refuse, follow: refuse }),
-  authenticate: refuse,
 }
 
 /** The MCP edge of the product, with the fixtures in place of the product's tools. */
