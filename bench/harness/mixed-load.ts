@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallsignServer } from './callsign-server.ts'
 import { messageText } from './messages.ts'
-import { openSmtpClient } from './smtp-latency.ts'
+import { connectionClosed, openSmtpClient } from './smtp-latency.ts'
 
 export type MixedLoad = {
   server: CallsignServer
@@ -39,15 +39,12 @@ export function startMixedLoad({ server, agent, tunnelHost, messages, pauseMs }:
     let client = await openSmtpClient(server.smtpPort as number)
     await repeat('mail', async (turn) => {
       const message = messages[turn % messages.length] as Buffer
-      try {
-        await client.deliver('ada@sender.example', `${agent}@agents.localhost`, message)
-      } catch (error) {
-        const { message: text } = error as Error
-        // A session lasts half an hour at most.
-        if (text.startsWith('the server says 421')) client = await openSmtpClient(server.smtpPort as number)
+      await client.deliver('ada@sender.example', `${agent}@agents.localhost`, message).catch(async ({ message: text }: Error) => {
+        // A session lasts half an hour at most. A new one that cannot be opened ends the load.
+        if (text === connectionClosed || text.startsWith('the server says 421')) client = await openSmtpClient(server.smtpPort as number)
         // On a busy machine the DNS server may answer too late. The message is then deferred, as any sender's would be.
-        else if (!text.startsWith('the server says 4')) throw error
-      }
+        else if (!text.startsWith('the server says 4')) throw new Error(text)
+      })
     })
     await client.close()
   }

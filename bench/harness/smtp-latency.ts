@@ -8,14 +8,17 @@ export type SmtpClient = {
   close: () => Promise<void>
 }
 
+/** The message of the error when the server has closed the connection. */
+export const connectionClosed = 'the server closed the connection'
+
 /** Connects to the server on this port and greets it. */
 export async function openSmtpClient(port: number): Promise<SmtpClient> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let text = ''
   let answered: (reply: string) => void = () => {}
   let failed: (error: Error) => void = () => {}
-  socket.once('error', (error) => failed(error))
-  socket.once('close', () => failed(new Error('the server closed the connection')))
+  socket.once('error', () => {})
+  socket.once('close', () => failed(new Error(connectionClosed)))
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1')
     const end = /^\d{3} .*\r\n/m.exec(text)
@@ -25,6 +28,7 @@ export async function openSmtpClient(port: number): Promise<SmtpClient> {
     answered(reply)
   })
   const say = async (data: string | Buffer, code: string): Promise<void> => {
+    if (socket.closed) throw new Error(connectionClosed)
     const reply = new Promise<string>((resolve, reject) => {
       answered = resolve
       failed = reject
