@@ -1,7 +1,7 @@
 // An installation with millions of messages, made inside the database by one statement per table. Its rows equal those that mail makes.
 import type pg from 'pg'
 import { firstId } from '../../packages/contract/src/ids.ts'
-import { rare, wordOf } from './large-mailbox.ts'
+import { dropIndexes, rare, wordOf } from './large-mailbox.ts'
 
 const bodies = 4_000
 const wordsOfBody = 8
@@ -111,17 +111,6 @@ async function prepare(db: pg.Client, { handles, size, ...times }: Shape): Promi
   return (await db.query<{ organization_id: string }>('SELECT organization_id FROM boxes LIMIT 1')).rows[0]?.organization_id as string
 }
 
-/** Drops the indexes that take every row. Returns the statements that create them again. */
-async function dropIndexes(db: pg.Client): Promise<string[]> {
-  const { rows } = await db.query<{ definition: string }>(
-    'SELECT indexdef AS definition FROM pg_indexes WHERE schemaname = current_schema() AND indexname = ANY($1)',
-    [fullIndexes],
-  )
-  await db.query(`DROP INDEX ${fullIndexes.join(', ')}`)
-  // Without ONLY, so that the indexes of the partitions are created too.
-  return rows.map(({ definition }) => definition.replace(' ON ONLY ', ' ON '))
-}
-
 /**
  * Replaces all mail of an installation with `size` messages. With WAL level minimal, rows of a table that the same transaction emptied are not
  * logged. Foreign keys are not checked.
@@ -142,7 +131,7 @@ export async function fillInstallation(db: pg.Client, shape: Shape): Promise<voi
   const values = [organizationId, authentication, originMs]
   await db.query('BEGIN')
   await db.query(`TRUNCATE ${filled.join(', ')}, message_counts, storage_counts, deleted_messages CASCADE`)
-  const indexes = await dropIndexes(db)
+  const indexes = await dropIndexes(db, fullIndexes)
   for (const text of statementsOf(madeText(handles.length, size, apartMs))) await db.query(text, values)
   await db.query(
     'INSERT INTO message_counts (mailbox_id, organization_id, shard, count, bytes) SELECT id, organization_id, 0, $1::bigint, $1::bigint * 1000 FROM boxes',

@@ -57,6 +57,17 @@ const openingOf = `'letter order' || n || CASE WHEN n % 10 = 3 THEN ' quarterly'
   || CASE WHEN n % 1000 = 13 THEN ' marzipan' ELSE '' END || CASE WHEN n % every = 11 THEN ' quicksilver' ELSE '' END
   || CASE WHEN n % 50 = 1 OR n % every = 17 THEN ' amber' ELSE '' END || CASE WHEN n % 50 = 2 OR n % every = 17 THEN ' falcon' ELSE '' END`
 
+/** Drops indexes. Returns the statements that create them again. */
+export async function dropIndexes(db: pg.Client, names: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ definition: string }>(
+    'SELECT indexdef AS definition FROM pg_indexes WHERE schemaname = current_schema() AND indexname = ANY($1)',
+    [names],
+  )
+  await db.query(`DROP INDEX ${names.join(', ')}`)
+  // Without ONLY, so that the indexes of the partitions are created too.
+  return rows.map(({ definition }) => definition.replace(' ON ONLY ', ' ON '))
+}
+
 /**
  * Fills the mailbox with `size` messages, of which `rare` have rare properties, evenly spread. Raw bytes are left out, because these reads do not
  * touch them. All messages share the header and the sender results of the newest existing one.
@@ -74,8 +85,7 @@ export async function fillMailbox(db: pg.Client, address: string, originMs: numb
     [makeBodies()],
   )
   // The word index is created after the rows. Filling it row by row would take an hour and does not affect reads.
-  const definition: string = (await db.query(`SELECT indexdef FROM pg_indexes WHERE indexname = 'messages_search'`)).rows[0].indexdef
-  await db.query('DROP INDEX messages_search')
+  const indexes = await dropIndexes(db, ['messages_search'])
   const step = 20_000
   for (let start = 0; start < size; start += step) {
     const values = [organizationId, mailboxId, originMs, start, Math.min(start + step, size)]
@@ -116,8 +126,7 @@ export async function fillMailbox(db: pg.Client, address: string, originMs: numb
     'UPDATE message_counts SET count = count + $2 WHERE mailbox_id = $1 AND shard = (SELECT min(shard) FROM message_counts WHERE mailbox_id = $1)',
     [mailboxId, size],
   )
-  // PostgreSQL writes the index of a partitioned table as one of the table alone.
-  await db.query(definition.replace(' ON ONLY ', ' ON '))
+  for (const index of indexes) await db.query(index)
   for (const table of ['messages', 'threads', 'thread_references', 'message_counts']) await db.query(`VACUUM (ANALYZE) ${table}`)
   await db.query('CHECKPOINT')
 }

@@ -182,7 +182,7 @@ test('kill -9 of the server leaves no PostgreSQL behind, and the next start has 
   await note(database, 'committed')
   expect(runs(pid)).toBe(true)
   child.kill('SIGKILL')
-  await waitFor('the end of PostgreSQL', () => !runs(pid))
+  await waitFor('the end of PostgreSQL', () => !runs(pid), 10_000)
   await database.close()
   const next = await start(dataDir)
   expect(await notes(open(next.connection))).toEqual(['committed'])
@@ -201,7 +201,7 @@ test.skipIf(process.platform !== 'linux')(
       if (fields[3] === String(pid) && name !== 'postgres') process.kill(Number(other), 'SIGKILL')
     }
     child.kill('SIGKILL')
-    await waitFor('the end of the child', () => child.signalCode !== null)
+    await waitFor('the end of the child', () => child.signalCode !== null, 5_000)
     expect(runs(pid)).toBe(true)
     const next = await start(dataDir)
     expect(runs(pid)).toBe(false)
@@ -220,7 +220,7 @@ test('after kill -9 PostgreSQL is restarted, statements fail as unavailable or w
   process.kill(before, 'SIGKILL')
   await lost
   // A backend that has not noticed yet that its postmaster died may still answer, so the new one is waited for before it is asked.
-  await waitFor('another PostgreSQL', () => server.pid() !== before)
+  await waitFor('another PostgreSQL', () => server.pid() !== before, 15_000)
   expect(await notes(database)).toEqual(['before'])
 })
 
@@ -242,7 +242,7 @@ test('a pid file that names a dead process, or a living one that is not PostgreS
   process.kill(pid, 'SIGSTOP')
   child.kill('SIGKILL')
   process.kill(pid, 'SIGKILL')
-  await waitFor('the end of PostgreSQL', () => !runs(pid))
+  await waitFor('the end of PostgreSQL', () => !runs(pid), 5_000)
   expect(readFileSync(pidFile, 'utf8').split('\n')[0]).toBe(String(pid))
   await (await startEmbedded({ dataDir, log })).stop()
 
@@ -266,7 +266,7 @@ test('a second server on the directory stops with an error sentence, and a comma
   await note(open(shared.connection), 'from a command')
   await shared.stop()
   child.kill('SIGTERM')
-  await waitFor('the end of the child', () => child.exitCode !== null)
+  await waitFor('the end of the child', () => child.exitCode !== null, 10_000)
 
   const own = await openEmbedded({ dataDir, log })
   const database = connect(own.connection, { poolSize: 1, log })
