@@ -10,15 +10,8 @@ import {
   type ProviderEvent,
   type SendOutcome,
 } from '../../features/imessage/provider.ts'
-import {
-  createImessageClient,
-  type ImessageAnswer,
-  type ImessageRequest,
-  jsonOf,
-  listMember,
-  member,
-  textMember,
-} from './imessage-client.ts'
+import { createImessageClient, type ImessageAnswer, type ImessageRequest } from './imessage-client.ts'
+import { listMember, member, readJson, textMember } from './json-members.ts'
 
 export type BlueBubblesOptions = {
   url: string
@@ -65,7 +58,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
   async function read(verb: ImessageRequest['method'], path: string, more: Parameters<typeof ask>[2] = {}): Promise<unknown> {
     const answer = await ask(verb, path, more)
     if (answer.kind === 'failed' || answer.status !== 200) throw new Error(`BlueBubbles: ${detailOf(answer)}`)
-    return member(jsonOf(answer.bytes), 'data')
+    return member(readJson(answer.bytes), 'data')
   }
 
   /** Messages since then, oldest first, by the Mac's clock. */
@@ -136,7 +129,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
     // The server can only send the token in the path. A hint changes nothing but the time of the next query.
     verify: () => true,
     parse(request) {
-      const type = textMember(jsonOf(request.body), 'type')
+      const type = textMember(readJson(request.body), 'type')
       return type !== null && wantedEvents.includes(type) ? [{ kind: 'hint' }] : []
     },
 
@@ -184,7 +177,7 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
 
 const detailOf = (answer: ImessageAnswer): string => {
   if (answer.kind === 'failed') return answer.detail
-  const said = jsonOf(answer.bytes)
+  const said = readJson(answer.bytes)
   const why = textMember(said, 'error', 'message') ?? textMember(said, 'message')
   return `status ${answer.status}${why === null ? '' : `: ${why.slice(0, 200)}`}`
 }
@@ -193,7 +186,7 @@ const detailOf = (answer: ImessageAnswer): string => {
 function judge(answer: ImessageAnswer): SendOutcome {
   if (answer.kind === 'failed')
     return answer.isUnsent ? { kind: 'retry', detail: answer.detail, retryAfterMs: null } : { kind: 'unknown', detail: answer.detail }
-  const data = member(jsonOf(answer.bytes), 'data')
+  const data = member(readJson(answer.bytes), 'data')
   const detail = detailOf(answer)
   if (answer.status === 200) {
     // A new chat has its first message in a list.

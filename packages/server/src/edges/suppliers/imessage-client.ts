@@ -1,5 +1,5 @@
 // HTTP client for an iMessage provider at the address set by the operator. Bounded in time and size, and explicit about unknown outcomes.
-import type { Agent } from 'undici'
+import { openHttpPool, readFailure } from './http-pool.ts'
 
 export type ImessageRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -25,32 +25,15 @@ export type ImessageClient = { ask(request: ImessageRequest): Promise<ImessageAn
 const timeoutMsUsual = 15_000
 const bytesMaxUsual = 16 * 1024 * 1024
 
-/** Errors that occur before the first byte of a request is written. */
-const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
-
-/** Ignores the environment, including proxy settings, and does not follow redirects. */
+/** A client of one provider. */
 export function createImessageClient(userAgent: string): ImessageClient {
-  /** Opened at the first request, because undici takes 6 MB and most servers never call a supplier. */
-  let agent: Agent | null = null
-  let isClosed = false
-  const options: Agent.Options = {
-    connectTimeout: 5_000,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: 32 * 1024,
-    keepAliveTimeout: 4_000,
-    allowH2: false,
-  }
+  const pool = openHttpPool({ connectTimeout: 5_000, keepAliveTimeout: 4_000 })
   return {
     async ask({ method, url, headers = {}, json, body, timeoutMs = timeoutMsUsual, bytesMax = bytesMaxUsual }) {
-      const undici = await import('undici')
-      if (isClosed) return { kind: 'failed', isUnsent: true, detail: 'the server stops' }
-      agent ??= new undici.Agent(options)
       const signal = AbortSignal.timeout(timeoutMs)
       try {
-        const answer = await undici.request(url, {
+        const answer = await pool.request(url, {
           method,
-          dispatcher: agent,
           signal,
           headers: { 'user-agent': userAgent, ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           body: json === undefined ? (body ?? null) : JSON.stringify(json),
@@ -75,45 +58,13 @@ export function createImessageClient(userAgent: string): ImessageClient {
           bytes: Buffer.concat(chunks, size),
         }
       } catch (error) {
-        const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-        const detail = signal.aborted ? `no answer within ${timeoutMs} ms` : code || (error as Error).name
-        return { kind: 'failed', isUnsent: unsentCodes.has(code), detail }
+        const { isUnsent, reason } = readFailure(error)
+        const detail = signal.aborted ? `no answer within ${timeoutMs} ms` : reason || (error as Error).name
+        return { kind: 'failed', isUnsent, detail }
       }
     },
-    async close() {
-      isClosed = true
-      await agent?.destroy()
-    },
+    close: () => pool.close(),
   }
-}
-
-/** The JSON of an answer, or null when it is malformed. */
-export function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    return null
-  }
-}
-
-/** A member of a provider's answer, which may have any shape. */
-export function member(value: unknown, ...path: (string | number)[]): unknown {
-  let at = value
-  for (const step of path) {
-    if (typeof at !== 'object' || at === null) return undefined
-    at = (at as Record<string | number, unknown>)[step]
-  }
-  return at
-}
-
-export const textMember = (value: unknown, ...path: (string | number)[]): string | null => {
-  const found = member(value, ...path)
-  return typeof found === 'string' && found !== '' ? found : null
-}
-
-export const listMember = (value: unknown, ...path: (string | number)[]): unknown[] => {
-  const found = member(value, ...path)
-  return Array.isArray(found) ? found : []
 }
 
 /** Retry-After in whole seconds, as milliseconds. Null for any other form. */

@@ -2,7 +2,7 @@
 import { nowMs } from '../../core/clock.ts'
 import { normalizeParticipant } from '../../features/imessage/model.ts'
 import type { InboundMessage, MediaRef, ProviderEvent } from '../../features/imessage/provider.ts'
-import { jsonOf, member, textMember } from './imessage-client.ts'
+import { member, readJson, textMember } from './json-members.ts'
 
 export const timeOf = (item: unknown, field = 'created_at'): number => {
   const at = Date.parse(textMember(item, field) ?? '')
@@ -25,7 +25,7 @@ export function partsOf(parts: unknown): { text: string; media: MediaRef[] } {
 }
 
 export function readRef(ref: string): { id: string; url: string | null } {
-  const said = jsonOf(Buffer.from(ref))
+  const said = readJson(Buffer.from(ref))
   return { id: textMember(said, 'id') ?? ref, url: textMember(said, 'url') }
 }
 

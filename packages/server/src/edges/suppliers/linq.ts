@@ -9,16 +9,8 @@ import {
   type ProviderEvent,
   type SendOutcome,
 } from '../../features/imessage/provider.ts'
-import {
-  createImessageClient,
-  type ImessageAnswer,
-  type ImessageRequest,
-  jsonOf,
-  listMember,
-  member,
-  retryAfterMs,
-  textMember,
-} from './imessage-client.ts'
+import { createImessageClient, type ImessageAnswer, type ImessageRequest, retryAfterMs } from './imessage-client.ts'
+import { listMember, member, readJson, textMember } from './json-members.ts'
 import { failureOf, listed, partsOf, readMessage, readRef, timeOf } from './linq-messages.ts'
 import { isSignedBy } from './standard-signature.ts'
 
@@ -46,7 +38,7 @@ const pagesMax = 20
 const detailOf = (answer: ImessageAnswer): string =>
   answer.kind === 'failed'
     ? answer.detail
-    : `status ${answer.status}${textMember(jsonOf(answer.bytes), 'error', 'message') ? `: ${textMember(jsonOf(answer.bytes), 'error', 'message')}` : ''}`
+    : `status ${answer.status}${textMember(readJson(answer.bytes), 'error', 'message') ? `: ${textMember(readJson(answer.bytes), 'error', 'message')}` : ''}`
 
 export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeoutMs = 30_000 }: LinqOptions): ImessageProvider {
   const client = createImessageClient(userAgent)
@@ -63,7 +55,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
   async function read(path: string, query: Record<string, string> = {}): Promise<unknown> {
     const answer = await ask('GET', path, { query })
     if (answer.kind === 'failed' || answer.status !== 200) throw new Error(`Linq: ${detailOf(answer)}`)
-    return jsonOf(answer.bytes)
+    return readJson(answer.bytes)
   }
 
   /** Every item of a list, page by page, until `isEnough` accepts a page or the page limit is reached. */
@@ -98,7 +90,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
     const { filename, contentType, bytes } = media
     const asked = await ask('POST', '/v3/attachments', { json: { content_type: contentType, filename, size_bytes: bytes.length } })
     if (asked.kind === 'failed' || asked.status >= 300) throw new Error(`the upload was not begun: ${detailOf(asked)}`)
-    const said = jsonOf(asked.bytes)
+    const said = readJson(asked.bytes)
     const [id, uploadUrl] = [textMember(said, 'attachment_id'), textMember(said, 'upload_url')]
     if (id === null || uploadUrl === null || !URL.canParse(uploadUrl))
       throw new Error('the answer to the upload request has no upload address')
@@ -168,7 +160,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
     verify: (request, atMs) => webhookSecret !== null && isSignedBy(webhookSecret, request, atMs),
 
     parse(request): ProviderEvent[] {
-      const said = jsonOf(request.body)
+      const said = readJson(request.body)
       const type = textMember(said, 'event_type')
       const data = member(said, 'data')
       if (type === 'message.failed') {
@@ -228,7 +220,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
         // Links last an hour, and the file's own record has a new one.
         const record = await ask('GET', `/v3/attachments/${encodeURIComponent(id)}`)
         if (record.kind === 'answered' && record.status === 404) throw new MediaGone('Linq has the file no more')
-        const fresh = record.kind === 'answered' ? textMember(jsonOf(record.bytes), 'download_url') : null
+        const fresh = record.kind === 'answered' ? textMember(readJson(record.bytes), 'download_url') : null
         if (fresh === null || !URL.canParse(fresh)) throw new Error(`Linq: ${detailOf(record)}`)
         answer = await get(fresh)
       }
@@ -245,7 +237,7 @@ export function createLinq({ url, apiKey, webhookSecret, line, userAgent, timeou
 function judge(answer: ImessageAnswer): SendOutcome {
   if (answer.kind === 'failed')
     return answer.isUnsent ? { kind: 'retry', detail: answer.detail, retryAfterMs: null } : { kind: 'unknown', detail: answer.detail }
-  const said = jsonOf(answer.bytes)
+  const said = readJson(answer.bytes)
   if (answer.status >= 200 && answer.status < 300) {
     const chat = member(said, 'chat')
     const id = textMember(chat === undefined ? said : chat, 'message', 'id')

@@ -3,7 +3,7 @@
 import { nowMs } from '../../core/clock.ts'
 import type { RawRequest } from '../../core/route.ts'
 import { type ImessageProvider, type InboundMessage, MediaGone, type Piece } from '../../features/imessage/provider.ts'
-import { jsonOf, listMember, member, textMember } from './imessage-client.ts'
+import { listMember, member, readJson, textMember } from './json-members.ts'
 import { isSignedBy, signCallback } from './standard-signature.ts'
 
 /** The simulator's stored state, which survives restarts: accepted messages by the key of the piece. */
@@ -47,7 +47,7 @@ export function createSimulatorImessage({ line, secret, memory, nextFault }: Sim
     verify: (request, atMs) => isSignedBy(secret, request, atMs),
 
     parse(request) {
-      const said = jsonOf(request.body)
+      const said = readJson(request.body)
       const [id, sender, sentAt] = [textMember(said, 'id'), textMember(said, 'from'), textMember(said, 'sent_at')]
       if (id === null || sender === null || sentAt === null) return []
       const media = listMember(said, 'media').flatMap((one) => {

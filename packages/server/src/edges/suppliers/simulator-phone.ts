@@ -12,7 +12,7 @@ import {
   type SimulatedCarrier,
   Unreadable,
 } from '../../features/phone/provider.ts'
-import { listMember, member, textMember } from './supplier-client.ts'
+import { listMember, member, textMember } from './json-members.ts'
 
 export type SimulatorOptions = {
   carrier: SimulatedCarrier
@@ -127,9 +127,9 @@ function readText(body: unknown): InboundText {
   if (id === null || from === null || to === null) throw new Unreadable('the text has no id, from or to')
   const media = listMember(body, 'media').flatMap((one): MediaSource[] => {
     const contentType = textMember(one, 'content_type')
-    const content = textMember(one, 'content')
+    const content = member(one, 'content')
     const url = textMember(one, 'url')
-    if (content !== null) return [{ contentType, bytes: Buffer.from(content, 'base64') }]
+    if (typeof content === 'string') return [{ contentType, bytes: Buffer.from(content, 'base64') }]
     return url === null ? [] : [{ contentType, url }]
   })
   const sentAt = member(body, 'sent_at_ms')

@@ -13,7 +13,8 @@ import {
   type PhoneProvider,
   Unreadable,
 } from '../../features/phone/provider.ts'
-import { createSupplierClient, listMember, member, type SupplierAnswer, textMember } from './supplier-client.ts'
+import { listMember, member, textMember } from './json-members.ts'
+import { createSupplierClient, type SupplierAnswer } from './supplier-client.ts'
 
 export type TwilioOptions = {
   accountSid: string
