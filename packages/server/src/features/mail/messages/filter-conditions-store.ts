@@ -130,7 +130,8 @@ export function markConditions({ tag, metadata }: Pick<MessageFilter, 'tag' | 'm
   return metadata === undefined ? tagged : `${tagged} AND m.metadata @> ANY(${parameter(filterObjects(metadata))}::jsonb[])`
 }
 
-const toPattern = (text: string | undefined) => (text === undefined ? undefined : `%${text.replace(/[\\%_]/g, '\\$&')}%`)
+/** A pattern of ILIKE for texts that contain this one. */
+export const toPattern = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`
 
 function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string; substrings: Substring[] } {
   const sought: Part = { text: '', values }
@@ -154,13 +155,13 @@ function toSought(values: unknown[], filter: MessageFilter): { sought: string; i
     indexed += ` AND (${foldedRecipients}) @> ARRAY[${p}]::text[]`
     return `${p} = ANY(SELECT lower(a) FROM unnest(${recipients}) a)`
   })
-  add(sought, toPattern(filter.from), (p) => {
+  add(sought, filter.from === undefined ? undefined : toPattern(filter.from), (p) => {
     const exact = `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`
     indexed += ` AND ${exact}`
     substrings.push({ column: `(m.from_address || E'\\n' || m.from_name)`, text: filter.from as string, pattern: p })
     return exact
   })
-  add(sought, toPattern(filter.subject), (p) => {
+  add(sought, filter.subject === undefined ? undefined : toPattern(filter.subject), (p) => {
     // Not in the form of the index, which would read all of its trigrams.
     indexed += ` AND m.subject || '' ILIKE ${p}`
     substrings.push({ column: 'm.subject', text: filter.subject as string, pattern: p })

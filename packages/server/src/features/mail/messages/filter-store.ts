@@ -1,7 +1,7 @@
 // Lists one mailbox or organization by filters: newest first, in a time independent of its size where an index covers the filters.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
-import { type Conditions, type MessageFilter, type MessageOwner, toConditions } from './filter-conditions-store.ts'
+import { type Conditions, type MessageFilter, type MessageOwner, toConditions, toPattern } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
 import { findRareRuns, isMainMailbox } from './index-choice-store.ts'
 import { type ListedMessage, listedColumns } from './store.ts'
@@ -71,7 +71,7 @@ async function toPlace(sql: Sql, { owner, values: given, indexed }: Conditions, 
   if (indexed?.prefix !== 'p') return { text, values }
   for (const { column, text: whole, pattern } of indexed.substrings) {
     const runs = await findRareRuns(sql, owner.id, newestId, column, whole)
-    const patterns = runs.length === 0 ? [pattern] : runs.map((run) => `$${values.push(`%${run}%`)}`)
+    const patterns = runs.length === 0 ? [pattern] : runs.map((run) => `$${values.push(toPattern(run))}`)
     for (const one of patterns) text += ` AND ${column} ILIKE ${one}`
   }
   return { text, values }

@@ -1,24 +1,28 @@
-// The windows of three letters or digits in a text: the trigrams that an index of substrings has in every locale.
+// The windows of three characters in a text that an index of substrings has as trigrams in every locale.
 
 /** Longer texts are rare and selective by themselves. */
 const windowsMax = 60
 
-const isWord = (text: string): boolean => /^[a-z0-9]+$/.test(text)
+/** Three ASCII letters or digits, or two of them at the end or the beginning of a word, which pg_trgm pads with blanks. */
+const isWindow = (text: string): boolean => /^(?:[a-z0-9]{3}|[a-z0-9]{2}[ -/:-@[-`{-~]|[ -/:-@[-`{-~][a-z0-9]{2})$/.test(text)
+
+/** Folds ASCII letters only. Others fold by locale, and some, such as the Kelvin sign, fold to ASCII letters. */
+const fold = (text: string): string => text.replace(/[A-Z]+/g, (part) => part.toLowerCase())
 
 /** Every window of the text in lower case, once. */
 export function windowsOf(text: string): string[] {
-  const folded = text.toLowerCase()
+  const folded = fold(text)
   const windows = new Set<string>()
   for (let i = 0; i + 3 <= folded.length && windows.size < windowsMax; i++) {
     const window = folded.slice(i, i + 3)
-    if (isWord(window)) windows.add(window)
+    if (isWindow(window)) windows.add(window)
   }
   return [...windows]
 }
 
 /** The longest parts of the text that consist of these windows. */
 export function runsOf(text: string, windows: ReadonlySet<string>): string[] {
-  const folded = text.toLowerCase()
+  const folded = fold(text)
   const runs = new Set<string>()
   for (let start = 0; start + 3 <= folded.length; ) {
     let end = start
