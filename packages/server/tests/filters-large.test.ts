@@ -54,6 +54,11 @@ const metadata = (key: string, value: string): Case => [`metadata=${key}:${value
 const cases: Case[] = [
   from('rare.sender@seldom.example'),
   from('LDOM.EX'),
+  // Windows at the ends of words, next to characters that are signs in patterns or beyond ASCII.
+  from('re.sender@sel'),
+  from('@seldom'),
+  from('%_sure'),
+  from('Zoë '),
   from('tenth@'),
   from('writer29@'),
   from('example'),
@@ -65,6 +70,9 @@ const cases: Case[] = [
   from('e\\'),
   from('w'),
   subject('voice 2026'),
+  subject('ce 2026-1'),
+  subject('-2511'),
+  subject(' 2026-'),
   subject('Счёт'),
   subject('the first'),
   subject('opy'),
