@@ -86,10 +86,27 @@ export async function hasPartsIndex(sql: Sql): Promise<boolean> {
   return rows[0]?.is_there === true
 }
 
+/** Names by text. */
+const planNames = new Map<string, string>()
+/** Plans take about 90 KB each in every connection. */
+const planNamesMax = 32
+
+/**
+ * Names a statement, so that connections keep its plan, because planning takes longer than a short scan. The first texts of a process get a
+ * name. They are those of the usual combinations of filters.
+ */
+function named(text: string): { text: string; name?: string } {
+  const name = planNames.get(text) ?? `list-by-filter-${planNames.size}`
+  if (planNames.size < planNamesMax) planNames.set(text, name)
+  return planNames.has(text) ? { text, name } : { text }
+}
+
 /** Condition for messages of the scope below the cursor. */
 async function listScope(sql: Sql, { owner, values, scope }: Conditions, cursor: string | null, limit: number): Promise<ListedMessage[]> {
   const { rows } = await sql.query<ListedMessage>({
-    text: `SELECT ${listedColumns} FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
+    ...named(
+      `SELECT ${listedColumns} FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
+    ),
     values: values.with(1, cursor).with(2, limit),
   })
   return rows
@@ -102,12 +119,13 @@ type Step = { rows: ListedMessage[]; oldestId: string; firstId: string } & { las
 async function walk(sql: Sql, conditions: Conditions, cursor: string | null, count: number, limit: number): Promise<Step> {
   const { owner, values, scope, sought, reach } = conditions
   const newest = `SELECT m.id FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC`
-  const { rows } = await sql.query<ListedMessage & { first_id: string; last_id: string | null; oldest_id: string }>({
-    text: `WITH step AS MATERIALIZED (SELECT (${newest} LIMIT 1) AS first_id, (${newest} OFFSET ${count - 1} LIMIT 1) AS last_id,
+  const text = `WITH step AS MATERIALIZED (SELECT (${newest} LIMIT 1) AS first_id, (${newest} OFFSET ${count - 1} LIMIT 1) AS last_id,
         (SELECT m.id FROM messages m WHERE m.${owner.column} = $1${reach} ORDER BY m.id LIMIT 1) AS oldest_id)
       SELECT step.first_id, step.last_id, step.oldest_id, found.* FROM step LEFT JOIN LATERAL (SELECT ${listedColumns} FROM messages m
         WHERE m.${owner.column} = $1${scope}${sought} AND m.id < ${before('$2')} AND m.id >= coalesce(step.last_id, '')
-        ORDER BY m.id DESC LIMIT $3) AS found ON true ORDER BY found.id DESC`,
+        ORDER BY m.id DESC LIMIT $3) AS found ON true ORDER BY found.id DESC`
+  const { rows } = await sql.query<ListedMessage & { first_id: string; last_id: string | null; oldest_id: string }>({
+    ...(count === firstWalked ? named(text) : { text }),
     values: values.with(1, cursor).with(2, limit),
   })
   const { first_id: firstId, last_id: lastId, oldest_id: oldestId } = rows[0] as (typeof rows)[0]
@@ -122,9 +140,9 @@ async function listPartitions(sql: Sql, conditions: Conditions, place: IndexPlac
   const { text, values, partitions } = place
   const inIndex = partitions === null ? 'true' : inPartitions(indexed.prefix, owner.column, `$${values.length + 1}`)
   const { rows } = await sql.query<ListedMessage>({
-    text: `SELECT ${listedColumns} FROM messages m WHERE m.id = ANY(ARRAY(
+    ...named(`SELECT ${listedColumns} FROM messages m WHERE m.id = ANY(ARRAY(
         SELECT m.id FROM messages m WHERE ${inIndex} AND m.${owner.column} || '' = $1
-          ${scope}${text}${indexed.text} AND m.id < $2 ORDER BY m.id || '' DESC LIMIT $3)) ORDER BY m.id DESC`,
+          ${scope}${text}${indexed.text} AND m.id < $2 ORDER BY m.id || '' DESC LIMIT $3)) ORDER BY m.id DESC`),
     values: [...values.with(1, to).with(2, limit), ...(partitions ? [partitionKeys(indexed.prefix, owner.id, partitions)] : [])],
   })
   return rows
