@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findSecrets } from '../packages/mail/src/content/secrets/secrets.ts'
-import { drawsOf, harmlessForms, secretForms, sentence, withWrongDigit, writtenCards } from './harness/secret-forms.ts'
+import { createRandom } from './crash/random.ts'
+import { harmlessForms, secretForms, sentence, withWrongDigit, writtenCards } from './harness/secret-forms.ts'
 import { readDetectSecrets, readGitleaks, type Samples } from './harness/secret-samples.ts'
 
 const { values } = parseArgs({
@@ -13,16 +14,16 @@ const { values } = parseArgs({
   strict: false,
 })
 const rounds = 500
-const draw = drawsOf(randomInt(2 ** 32))
+const random = createRandom(randomInt(2 ** 32))
 
 console.log('secrets found')
 for (const [name, make] of Object.entries(secretForms)) {
-  const found = Array.from({ length: rounds }, () => findSecrets(sentence(make(draw))).length > 0).filter(Boolean).length
+  const found = Array.from({ length: rounds }, () => findSecrets(sentence(make(random))).length > 0).filter(Boolean).length
   console.log(`  ${name.padEnd(18)} ${((100 * found) / rounds).toFixed(1)} %`)
 }
 console.log('texts without a secret that are flagged')
 for (const [name, make] of Object.entries(harmlessForms)) {
-  const flagged = Array.from({ length: rounds }, () => findSecrets(make(draw)).length > 0).filter(Boolean).length
+  const flagged = Array.from({ length: rounds }, () => findSecrets(make(random)).length > 0).filter(Boolean).length
   console.log(`  ${name.padEnd(18)} ${((100 * flagged) / rounds).toFixed(1)} %`)
 }
 

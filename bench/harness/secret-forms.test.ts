@@ -1,10 +1,11 @@
 // The outbound guard finds every secret of a documented form, and flags no text that only looks like one.
 import { expect, test } from 'vitest'
 import { findSecrets } from '../../packages/mail/src/content/secrets/secrets.ts'
-import { drawsOf, harmlessForms, secretForms, sentence, withWrongDigit, writtenCards } from './secret-forms.ts'
+import { createRandom, type Random } from '../crash/random.ts'
+import { harmlessForms, secretForms, sentence, withWrongDigit, writtenCards } from './secret-forms.ts'
 
-const draw = drawsOf(1)
-const made = (make: (from: typeof draw) => string): string[] => Array.from({ length: 100 }, () => make(draw))
+const random = createRandom(1)
+const made = (make: (random: Random) => string): string[] => Array.from({ length: 100 }, () => make(random))
 const isFlagged = (text: string): boolean => findSecrets(text).length > 0
 
 test.for(Object.entries(secretForms))('every %s is found', ([, make]) => {

@@ -1,27 +1,15 @@
 // Makers of secrets, and of texts that only look like them, for the outbound guard.
-
-/** Draws a whole number below the given one. */
-type Draw = (below: number) => number
-
-/** Creates a generator that draws the same numbers for a seed, so that a test gives the same result in every run. */
-export function drawsOf(seed: number): Draw {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
+import type { Random } from '../crash/random.ts'
 
 const alnum = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const text = (draw: Draw, alphabet: string, length: number): string =>
-  Array.from({ length }, () => alphabet[draw(alphabet.length)]).join('')
-const hex = (draw: Draw, length: number): string => text(draw, '0123456789abcdef', length)
-const digits = (draw: Draw, length: number): string => text(draw, '0123456789', length)
+const text = (random: Random, alphabet: string, length: number): string => Array.from({ length }, () => random.pick([...alphabet])).join('')
+const hex = (random: Random, length: number): string => text(random, '0123456789abcdef', length)
+const digits = (random: Random, length: number): string => text(random, '0123456789', length)
 
 /** A number with this prefix and length and a valid Luhn digit, in groups of four. */
-function card(draw: Draw, prefix: string, length: number): string {
-  const body = prefix + digits(draw, length - prefix.length - 1)
+function card(random: Random, prefix: string, length: number): string {
+  const body = prefix + digits(random, length - prefix.length - 1)
   let sum = 0
   for (const [index, digit] of [...body].reverse().entries()) {
     const doubled = Number(digit) * 2
@@ -33,31 +21,33 @@ function card(draw: Draw, prefix: string, length: number): string {
 const web = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** Makers of secrets in the forms that their issuers document. */
-export const secretForms: Record<string, (draw: Draw) => string> = {
-  'AWS access key': (draw) => `AKIA${text(draw, base32, 15)}${text(draw, '234567', 1)}`,
-  'GitHub token': (draw) => `gh${text(draw, 'pousr', 1)}_${text(draw, alnum, 36)}`,
-  'Stripe key': (draw) => `sk_live_${text(draw, alnum, 24)}`,
-  'Slack token': (draw) => `xoxb-${digits(draw, 12)}-${digits(draw, 13)}-${text(draw, alnum, 24)}`,
-  'Google API key': (draw) => `AIza${text(draw, alnum, 35)}`,
-  'OpenAI key': (draw) => `sk-proj-${text(draw, alnum, 120)}`,
-  'Anthropic key': (draw) => `sk-ant-api03-${text(draw, alnum, 93)}AA`,
-  'Twilio key': (draw) => `SK${hex(draw, 32)}`,
-  'npm token': (draw) => `npm_${text(draw, alnum, 36)}`,
-  'JSON Web Token': (draw) => `${web({ alg: 'HS256' })}.${web({ sub: digits(draw, 9) })}.${text(draw, alnum, 43)}`,
-  'Callsign key': (draw) => `svc_live_${text(draw, alnum, 65)}`,
-  'PEM private key': (draw) => `-----BEGIN PRIVATE KEY-----\n${text(draw, alnum, 64)}\n${text(draw, alnum, 60)}\n-----END PRIVATE KEY-----`,
-  'card number': (draw) => card(draw, draw(2) === 0 ? '4' : `5${1 + draw(5)}`, 16),
+export const secretForms: Record<string, (random: Random) => string> = {
+  'AWS access key': (random) => `AKIA${text(random, base32, 15)}${text(random, '234567', 1)}`,
+  'GitHub token': (random) => `gh${text(random, 'pousr', 1)}_${text(random, alnum, 36)}`,
+  'Stripe key': (random) => `sk_live_${text(random, alnum, 24)}`,
+  'Slack token': (random) => `xoxb-${digits(random, 12)}-${digits(random, 13)}-${text(random, alnum, 24)}`,
+  'Google API key': (random) => `AIza${text(random, alnum, 35)}`,
+  'OpenAI key': (random) => `sk-proj-${text(random, alnum, 120)}`,
+  'Anthropic key': (random) => `sk-ant-api03-${text(random, alnum, 93)}AA`,
+  'Twilio key': (random) => `SK${hex(random, 32)}`,
+  'npm token': (random) => `npm_${text(random, alnum, 36)}`,
+  'JSON Web Token': (random) => `${web({ alg: 'HS256' })}.${web({ sub: digits(random, 9) })}.${text(random, alnum, 43)}`,
+  'Callsign key': (random) => `svc_live_${text(random, alnum, 65)}`,
+  'PEM private key': (random) =>
+    `-----BEGIN PRIVATE KEY-----\n${text(random, alnum, 64)}\n${text(random, alnum, 60)}\n-----END PRIVATE KEY-----`,
+  'card number': (random) => card(random, random.isHit(0.5) ? '4' : `5${random.whole(1, 5)}`, 16),
 }
 
 /** Makers of texts that only look like secrets. */
-export const harmlessForms: Record<string, (draw: Draw) => string> = {
-  'order number': (draw) => `Your order ${digits(draw, 16)} ships today.`,
-  'tracking number': (draw) => `Tracking number 1Z${text(draw, base32, 8)}${digits(draw, 8)}, or ${digits(draw, 20)}.`,
-  hash: (draw) => `commit ${hex(draw, 40)}, sha256:${hex(draw, 64)}`,
-  UUID: (draw) => `Request ${[8, 4, 4, 4, 12].map((length) => hex(draw, length)).join('-')} failed.`,
-  'phone number': (draw) => `Call +1 ${200 + draw(799)} ${200 + draw(799)} ${digits(draw, 4)} or 0${digits(draw, 3)} ${digits(draw, 7)}.`,
-  invoice: (draw) =>
-    `Invoice ${2020 + draw(10)}-${digits(draw, 6)}, IBAN DE${digits(draw, 2)} ${digits(draw, 4)} ${digits(draw, 4)} ${digits(draw, 4)} ${digits(draw, 4)} ${digits(draw, 2)}`,
+export const harmlessForms: Record<string, (random: Random) => string> = {
+  'order number': (random) => `Your order ${digits(random, 16)} ships today.`,
+  'tracking number': (random) => `Tracking number 1Z${text(random, base32, 8)}${digits(random, 8)}, or ${digits(random, 20)}.`,
+  hash: (random) => `commit ${hex(random, 40)}, sha256:${hex(random, 64)}`,
+  UUID: (random) => `Request ${[8, 4, 4, 4, 12].map((length) => hex(random, length)).join('-')} failed.`,
+  'phone number': (random) =>
+    `Call +1 ${random.whole(200, 998)} ${random.whole(200, 998)} ${digits(random, 4)} or 0${digits(random, 3)} ${digits(random, 7)}.`,
+  invoice: (random) =>
+    `Invoice ${random.whole(2020, 2029)}-${digits(random, 6)}, IBAN DE${digits(random, 2)} ${digits(random, 4)} ${digits(random, 4)} ${digits(random, 4)} ${digits(random, 4)} ${digits(random, 2)}`,
 }
 
 /** A message that contains the secret. */
