@@ -100,3 +100,11 @@ test('a domain literal of 100 characters may hold colons', () => {
 test('the domain of an address', () => {
   expect(['a@b@c.example', 'a', '@c.example'].map(addressDomain)).toEqual(['c.example', '', 'c.example'])
 })
+
+test('10,000 pieces of one mailbox are kept', () => {
+  const address = (words: number) => parseAddresses(`${'a '.repeat(words)}b@c.example, d@e.example`).map((one) => one.address)
+  expect([address(9_999), address(10_000)]).toEqual([
+    ['b@c.example', 'd@e.example'],
+    ['', 'd@e.example'],
+  ])
+})

@@ -12,6 +12,9 @@ const DOMAIN_LITERAL_CHARACTERS_MAX = 100
 /** At most this many mailboxes are read from one list, and kept of one message. */
 export const ADDRESSES_MAX = 2000
 
+/** At most this many pieces between two commas are kept. Garbage collection of more would take longer than reading them. */
+const PIECES_MAX = 5 * ADDRESSES_MAX
+
 /** Parses at most `addressesMax` mailboxes of an address list, in order, with groups flattened. Never throws. Malformed parts are left out. */
 export function parseAddresses(value: string, addressesMax: number = ADDRESSES_MAX): ParsedAddress[] {
   return new AddressReader(value, addressesMax).read()
@@ -85,7 +88,7 @@ class AddressReader {
   }
 
   #add(text: string, isQuoted: boolean): void {
-    this.#pieces.push({ text, isQuoted, isGlued: !this.#hasGap })
+    if (this.#pieces.length < PIECES_MAX) this.#pieces.push({ text, isQuoted, isGlued: !this.#hasGap })
     this.#hasGap = false
   }
 
