@@ -1,4 +1,4 @@
-// JSON of a supplier's answer and its members, which may have any shape.
+// JSON of suppliers, from answers and callbacks, and its members, which may have any shape.
 
 /** The JSON of a body, or null when it is malformed. */
 export function readJson(body: string | Buffer): unknown {

@@ -12,7 +12,7 @@ import {
   type SimulatedCarrier,
   Unreadable,
 } from '../../features/phone/provider.ts'
-import { listMember, member, textMember } from './json-members.ts'
+import { listMember, member, readJson, textMember } from './json-members.ts'
 
 export type SimulatorOptions = {
   carrier: SimulatedCarrier
@@ -99,12 +99,8 @@ export function createPhoneSimulator({ carrier, readyMs, signKey, areaCodesOf }:
     },
 
     parseWebhook(request) {
-      let body: unknown
-      try {
-        body = JSON.parse(request.body.toString('utf8'))
-      } catch {
-        throw new Unreadable('the callback is not JSON')
-      }
+      const body = readJson(request.body)
+      if (body === null) throw new Unreadable('the callback is not JSON')
       return [{ kind: 'text', text: readText(body) }]
     },
 

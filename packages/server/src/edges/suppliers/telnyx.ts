@@ -10,7 +10,7 @@ import {
   type PhoneProvider,
   Unreadable,
 } from '../../features/phone/provider.ts'
-import { listMember, member, textMember } from './json-members.ts'
+import { listMember, member, readJson, textMember } from './json-members.ts'
 import { createSupplierClient, type SupplierAnswer } from './supplier-client.ts'
 
 export type TelnyxOptions = {
@@ -193,7 +193,8 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
     },
 
     parseWebhook(request): PhoneEvent[] {
-      const body = parseJson(request.body)
+      const body = readJson(request.body)
+      if (body === null) throw new Unreadable('the callback is not JSON')
       const event = textMember(body, 'data', 'event_type')
       const payload = member(body, 'data', 'payload')
       if (event === null) throw new Unreadable('the callback has no data.event_type')
@@ -242,14 +243,6 @@ export function createTelnyx(options: TelnyxOptions): PhoneProvider & { close: (
     mediaAccess: () => null,
 
     close: () => client.close(),
-  }
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    throw new Unreadable('the callback is not JSON')
   }
 }
 
