@@ -96,9 +96,9 @@ const planNamesMax = 32
  * name. They are those of the usual combinations of filters.
  */
 function named(text: string): { text: string; name?: string } {
-  const name = planNames.get(text) ?? `list-by-filter-${planNames.size}`
-  if (planNames.size < planNamesMax) planNames.set(text, name)
-  return planNames.has(text) ? { text, name } : { text }
+  if (!planNames.has(text) && planNames.size < planNamesMax) planNames.set(text, `list-by-filter-${planNames.size}`)
+  const name = planNames.get(text)
+  return name === undefined ? { text } : { text, name }
 }
 
 /** Condition for messages of the scope below the cursor. */
