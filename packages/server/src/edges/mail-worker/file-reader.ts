@@ -4,17 +4,21 @@ import type { Log } from '../../core/log.ts'
 import type { FileFailure, FileReader } from '../../features/mail/attachments/provider.ts'
 import type { ReportReader } from '../../features/mail/reports/provider.ts'
 import type { FileResult, FileResults, FileTask } from './protocol.ts'
-import { copyOf, createThreadPool, LimitExceeded } from './thread-pool.ts'
+import { copyOf, createThreadPool, LimitExceeded, TurnEnded } from './thread-pool.ts'
 
 export type FileReaderSettings = {
   log: Log
+  /** One of them is free for an owner that has no file on the others. */
   threadsMax?: number
   /** A file that is not read by then is too complex. */
   taskMsMax?: number
+  /** The time that files of one owner can use up while others wait, and the least that each of them has. */
+  ownerMsMax?: number
+  ownerTaskMsMin?: number
   /** Memory of one thread with its buffers. */
   memoryBytesMax?: number
   idleMs?: number
-  /** Files that are read or wait, in all and per owner. */
+  /** Files that are read or wait, in all and per owner. An owner without any can always add one. */
   filesMax?: number
   filesPerOwnerMax?: number
 }
@@ -28,9 +32,10 @@ export function createFileReader(
   settings: FileReaderSettings,
 ): FileReader & ReportReader & { close: () => Promise<void>; threads: () => number } {
   const { log, filesMax = 40, filesPerOwnerMax = 10 } = settings
+  const threadsMax = settings.threadsMax ?? Math.max(2, Math.min(4, availableParallelism() - 1))
   const pool = createThreadPool<FileTask, FileResult>({
     file: new URL('./file-thread.ts', import.meta.url),
-    threadsMax: settings.threadsMax ?? Math.max(1, Math.min(2, availableParallelism() - 1)),
+    threadsMax,
     tasksPerThreadMax: 1,
     // A parser that failed may take its thread down later, during the next file.
     triesMax: 2,
@@ -38,6 +43,11 @@ export function createFileReader(
     idleMs: settings.idleMs ?? 60_000,
     heapMegabytesMax,
     memoryBytesMax: settings.memoryBytesMax ?? 384 * megabyte,
+    turns: {
+      runningPerOwnerMax: Math.max(1, threadsMax - 1),
+      ownerMsMax: settings.ownerMsMax ?? 5_000,
+      taskMsMin: settings.ownerTaskMsMin ?? 500,
+    },
   })
   const openByOwner = new Map<string, number>()
   let open = 0
@@ -53,11 +63,13 @@ export function createFileReader(
     owner: string,
     toTask: () => Extract<FileTask, { kind: Kind }>,
   ): Promise<FileResults[Kind] | { failure: FileFailure }> {
-    if (open >= filesMax || (openByOwner.get(owner) ?? 0) >= filesPerOwnerMax) return { failure: 'busy' }
+    const own = openByOwner.get(owner) ?? 0
+    if (own >= (open < filesMax ? filesPerOwnerMax : 1)) return { failure: 'busy' }
     count(owner, 1)
     try {
-      return await pool.perform<FileResults[Kind] | { failure: Exclude<FileFailure, 'busy'> }>(toTask)
+      return await pool.perform<FileResults[Kind] | { failure: Exclude<FileFailure, 'busy'> }>(owner, toTask)
     } catch (error) {
+      if (error instanceof TurnEnded) return { failure: 'busy' }
       if (error instanceof LimitExceeded) return { failure: 'too_complex' }
       log.error({ err: error }, 'a file could not be read on its thread')
       return { failure: 'damaged' }

@@ -32,6 +32,9 @@ export type ReaderSettings = {
 
 const headerEndMark = '\r\n\r\n'
 
+/** Mail is not read per owner: every thread takes all messages at once. */
+const anyone = ''
+
 /** JavaScript heap limit of a thread. Message bytes are outside the heap. */
 const heapMegabytesMax = 512
 
@@ -84,7 +87,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
         return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname, nowMs }), sha256, isMade: true }
       }
       try {
-        const { verdicts, sha256 } = await pool.perform<MailResults['check']>(() => ({
+        const { verdicts, sha256 } = await pool.perform<MailResults['check']>(anyone, () => ({
           kind: 'check',
           envelopeFrom,
           client,
@@ -101,7 +104,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     async digest(raw: Buffer) {
       if (raw.length <= checkedBytesMax) return digestOf(raw)
       try {
-        return Buffer.from((await pool.perform<MailResults['digest']>(() => ({ kind: 'digest', bytes: copyOf(raw) }))).sha256)
+        return Buffer.from((await pool.perform<MailResults['digest']>(anyone, () => ({ kind: 'digest', bytes: copyOf(raw) }))).sha256)
       } catch (error) {
         give(error, 'digested')
         return digestOf(raw)
@@ -111,7 +114,7 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
     async read(stored: Buffer) {
       if (isSmall(stored)) return readMail(stored)
       try {
-        return await pool.perform<MailResults['read']>(() => ({ kind: 'read', bytes: copyOf(stored) }))
+        return await pool.perform<MailResults['read']>(anyone, () => ({ kind: 'read', bytes: copyOf(stored) }))
       } catch (error) {
         give(error, 'read')
         return readHeader(stored)

@@ -1,5 +1,7 @@
-// A pool of worker threads that start on demand, with limits on the time and memory of their tasks.
+// A pool of worker threads that start on demand, with limits on the time and memory of their tasks, and turns between the owners of tasks.
 import { Worker } from 'node:worker_threads'
+import { nowMs } from '../../core/clock.ts'
+import { createOwnerTurns, type TurnSettings } from './owner-turns.ts'
 import type { FromThread, ToThread } from './protocol.ts'
 
 /** The type of a question that a thread asks, with its answer sent by `answer`. */
@@ -21,39 +23,63 @@ export type ThreadPoolSettings<Question> = {
   heapMegabytesMax: number
   /** Limit for heap and buffers together, checked while a task runs. No check without it. */
   memoryBytesMax?: number
+  /** Limits per owner. Needs one task per thread. Without it, owners take turns without limits. */
+  turns?: TurnSettings
   onQuestion?: OnQuestion<Question>
 }
 
-export interface ThreadPool<Task extends { bytes: ArrayBuffer }, Result> {
-  /** Runs a task on a thread. `toTask` is called once per attempt, because its bytes move to the thread. Rejects with `LimitExceeded` at a limit. */
-  perform<R extends Result>(toTask: () => Task): Promise<R>
+export interface ThreadPool<Task extends { bytes?: ArrayBuffer }, Result> {
+  /**
+   * Runs a task on a thread. Waiting tasks of several owners take turns. `toTask` is called once per attempt, because its bytes move to the
+   * thread. Rejects with `LimitExceeded` at a limit, and with `TurnEnded` when the owner used up its time and others wait.
+   */
+  perform<R extends Result>(owner: string, toTask: () => Task): Promise<R>
   threads(): number
-  /** Ends all threads. Running tasks fail. */
+  /** Ends all threads. Running and waiting tasks fail. */
   close(): Promise<void>
 }
 
 /** A task that used up its time or memory. */
 export class LimitExceeded extends Error {}
 
-type Waiting = { resolve: (result: never) => void; reject: (error: Error) => void; timer: NodeJS.Timeout; again: (() => void) | null }
-type Thread = { worker: Worker; waiting: Map<number, Waiting>; idle: NodeJS.Timeout | undefined; watch: NodeJS.Timeout | undefined }
+/** A task that was ended for another owner. It can succeed when it is tried later. */
+export class TurnEnded extends LimitExceeded {}
+
+type Entry<Task> = { toTask: () => Task; tries: number; resolve: (result: never) => void; reject: (error: unknown) => void }
+type Run<Task> = {
+  owner: string
+  entry: Entry<Task>
+  startedMs: number
+  /** Ends the task at the limit of time. */
+  limit: NodeJS.Timeout
+  /** Marks the end of the time that its owner has while others wait. */
+  turn: NodeJS.Timeout | undefined
+  isOverdue: boolean
+}
+type Thread<Task> = {
+  worker: Worker
+  runs: Map<number, Run<Task>>
+  idle: NodeJS.Timeout | undefined
+  watch: NodeJS.Timeout | undefined
+}
 
 const memoryCheckMs = 50
+const unlimited: TurnSettings = { runningPerOwnerMax: Number.POSITIVE_INFINITY, ownerMsMax: Number.POSITIVE_INFINITY, taskMsMin: 0 }
 
-export function createThreadPool<Task extends { bytes: ArrayBuffer }, Result, Question = never>(
+export function createThreadPool<Task extends { bytes?: ArrayBuffer }, Result, Question = never>(
   settings: ThreadPoolSettings<Question>,
 ): ThreadPool<Task, Result> {
   const { file, threadsMax, tasksPerThreadMax, triesMax, taskMsMax, idleMs, heapMegabytesMax, memoryBytesMax, onQuestion } = settings
-  const threads = new Set<Thread>()
+  const turns = createOwnerTurns<Entry<Task>>(settings.turns ?? unlimited)
+  const threads = new Set<Thread<Task>>()
   /** Threads that are being ended. None is started meanwhile: Node can crash when the two meet (nodejs/node#56312). */
   const endings = new Set<Promise<unknown>>()
-  let onChange: (() => void)[] = []
   let tasks = 0
   let isClosed = false
 
-  function startThread(): Thread {
+  function startThread(): Thread<Task> {
     const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax } })
-    const thread: Thread = { worker, waiting: new Map(), idle: undefined, watch: undefined }
+    const thread: Thread<Task> = { worker, runs: new Map(), idle: undefined, watch: undefined }
     threads.add(thread)
     worker.on('message', (message: FromThread<Result, Question>) => onMessage(thread, message))
     worker.on('error', (error) => discard(thread, toFailure(error as Error)))
@@ -62,52 +88,55 @@ export function createThreadPool<Task extends { bytes: ArrayBuffer }, Result, Qu
     return thread
   }
 
-  function onMessage(thread: Thread, message: FromThread<Result, Question>): void {
+  function onMessage(thread: Thread<Task>, message: FromThread<Result, Question>): void {
     if (message.what === 'question') {
       const answer = (value: unknown) =>
         thread.worker.postMessage({ what: 'answer', id: message.id, answer: value } satisfies ToThread<Task>)
       onQuestion?.(message.question, answer)
       return
     }
-    const waiting = thread.waiting.get(message.id)
-    if (!waiting) return
-    thread.waiting.delete(message.id)
-    clearTimeout(waiting.timer)
-    if (message.what === 'done') waiting.resolve(message.result as never)
-    else waiting.reject(new Error(message.reason))
-    if (thread.waiting.size === 0) {
-      clearInterval(thread.watch)
-      thread.idle = setTimeout(() => letGo(thread), idleMs).unref()
-    }
-    changed()
+    const run = thread.runs.get(message.id)
+    if (!run) return
+    finish(thread, message.id, run)
+    if (message.what === 'done') run.entry.resolve(message.result as never)
+    else run.entry.reject(new Error(message.reason))
+    startWaiting()
   }
 
-  /** Wakes the tasks that wait for a thread, in the order of their arrival. */
-  function changed(): void {
-    const waiting = onChange
-    onChange = []
-    for (const wake of waiting) wake()
+  function finish(thread: Thread<Task>, id: number, run: Run<Task>): void {
+    thread.runs.delete(id)
+    endRun(run)
+    if (thread.runs.size > 0) return
+    clearInterval(thread.watch)
+    thread.idle = setTimeout(() => letGo(thread), idleMs).unref()
+  }
+
+  function endRun({ owner, startedMs, limit, turn }: Run<Task>): void {
+    clearTimeout(limit)
+    clearTimeout(turn)
+    turns.finish(owner, nowMs() - startedMs)
   }
 
   /** Discards the thread and fails its tasks, or runs them again. `culprit` is not run again, nor is the only task at a limit. */
-  function discard(thread: Thread, error: Error, culprit: number | null = null): void {
+  function discard(thread: Thread<Task>, error: Error, culprit: number | null = null): void {
     if (!threads.delete(thread)) return
     clearTimeout(thread.idle)
     clearInterval(thread.watch)
-    const open = [...thread.waiting]
+    const open = [...thread.runs]
     const isAlone = open.length === 1 && error instanceof LimitExceeded
-    thread.waiting.clear()
+    thread.runs.clear()
     end(thread.worker.terminate())
-    for (const [id, { timer, reject, again }] of open) {
-      clearTimeout(timer)
+    for (const [id, run] of open) {
+      endRun(run)
+      const { owner, entry } = run
       // A task that takes a thread down must not fail the tasks beside it.
-      if (again && !isClosed && id !== culprit && !isAlone) again()
-      else reject(error)
+      if (entry.tries < triesMax && !isClosed && id !== culprit && !isAlone) turns.add(owner, { ...entry, tries: entry.tries + 1 })
+      else entry.reject(error)
     }
   }
 
   /** An idle thread ends by itself. Terminating is for threads that do not finish. */
-  function letGo(thread: Thread): void {
+  function letGo(thread: Thread<Task>): void {
     threads.delete(thread)
     clearTimeout(thread.idle)
     const { worker } = thread
@@ -119,25 +148,71 @@ export function createThreadPool<Task extends { bytes: ArrayBuffer }, Result, Qu
   function end(ended: Promise<unknown>): void {
     const ending = ended.finally(() => {
       endings.delete(ending)
-      changed()
+      startWaiting()
     })
     endings.add(ending)
   }
 
   /** The least busy thread, or a new one when all are busy and the limit allows it. Null when a task has to wait. */
-  function pickThread(): Thread | null {
-    if (isClosed) throw new Error('the thread pool is closed')
-    const idlest = [...threads].reduce<Thread | null>(
-      (best, one) => (best === null || one.waiting.size < best.waiting.size ? one : best),
+  function pickThread(): Thread<Task> | null {
+    const idlest = [...threads].reduce<Thread<Task> | null>(
+      (best, one) => (best === null || one.runs.size < best.runs.size ? one : best),
       null,
     )
-    if (idlest?.waiting.size === 0) return idlest
+    if (idlest?.runs.size === 0) return idlest
     if (threads.size < threadsMax && endings.size === 0) return startThread()
-    return idlest !== null && idlest.waiting.size < tasksPerThreadMax ? idlest : null
+    return idlest !== null && idlest.runs.size < tasksPerThreadMax ? idlest : null
+  }
+
+  /** Starts waiting tasks on free threads. When there are none, ends a task whose owner used up its time. */
+  function startWaiting(): void {
+    while (!isClosed && turns.isWaiting()) {
+      const thread = pickThread()
+      if (thread === null) {
+        endOverdue()
+        return
+      }
+      const { owner, item } = turns.next() as { owner: string; item: Entry<Task> }
+      start(thread, owner, item)
+    }
+  }
+
+  function start(thread: Thread<Task>, owner: string, entry: Entry<Task>): void {
+    const id = ++tasks
+    clearTimeout(thread.idle)
+    const limit = setTimeout(() => discard(thread, new LimitExceeded(`not done within ${taskMsMax} ms`), id), taskMsMax)
+    const run: Run<Task> = { owner, entry, startedMs: nowMs(), limit, turn: undefined, isOverdue: false }
+    const turnMs = turns.allowedMs(owner)
+    if (turnMs < taskMsMax) {
+      run.turn = setTimeout(() => {
+        run.isOverdue = true
+        endOverdue()
+      }, turnMs)
+    }
+    thread.runs.set(id, run)
+    if (memoryBytesMax !== undefined) watchMemory(thread, memoryBytesMax)
+    try {
+      const task = entry.toTask()
+      thread.worker.postMessage({ what: 'task', id, task } satisfies ToThread<Task>, task.bytes ? [task.bytes] : [])
+    } catch (error) {
+      finish(thread, id, run)
+      entry.reject(error)
+    }
+  }
+
+  function endOverdue(): void {
+    // A thread that is ending is enough for the next task.
+    if (endings.size > 0) return
+    for (const thread of threads) {
+      const overdue = [...thread.runs].find(([, { owner, isOverdue }]) => isOverdue && turns.isWaiting(owner))
+      if (!overdue) continue
+      discard(thread, new TurnEnded('the time of its owner is used up'), overdue[0])
+      return
+    }
   }
 
   /** Buffers are outside of the heap that V8 limits, so heap and buffers are measured from here. */
-  function watchMemory(thread: Thread, bytesMax: number): void {
+  function watchMemory(thread: Thread<Task>, bytesMax: number): void {
     clearInterval(thread.watch)
     thread.watch = setInterval(async () => {
       const used = await thread.worker.getHeapStatistics().catch(() => null)
@@ -146,36 +221,22 @@ export function createThreadPool<Task extends { bytes: ArrayBuffer }, Result, Qu
     }, memoryCheckMs).unref()
   }
 
-  async function perform<R extends Result>(toTask: () => Task, tries = 1): Promise<R> {
-    let thread = pickThread()
-    while (thread === null) {
-      await new Promise<void>((resolve) => onChange.push(resolve))
-      thread = pickThread()
-    }
-    const chosen = thread
-    const id = ++tasks
-    clearTimeout(chosen.idle)
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => discard(chosen, new LimitExceeded(`not done within ${taskMsMax} ms`), id), taskMsMax)
-      const again = tries < triesMax ? () => void perform<R>(toTask, tries + 1).then(resolve, reject) : null
-      chosen.waiting.set(id, { resolve, reject, timer, again })
-      if (memoryBytesMax !== undefined) watchMemory(chosen, memoryBytesMax)
-      const task = toTask()
-      chosen.worker.postMessage({ what: 'task', id, task } satisfies ToThread<Task>, [task.bytes])
-    })
-  }
-
   return {
-    perform: (toTask) => perform(toTask),
+    perform: (owner, toTask) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) throw new Error('the thread pool is closed')
+        turns.add(owner, { toTask, tries: 1, resolve, reject })
+        startWaiting()
+      }),
     threads: () => threads.size,
 
     async close() {
       isClosed = true
+      for (const { reject } of turns.clear()) reject(new Error('the server stops'))
       for (const thread of threads) {
-        if (thread.waiting.size === 0) letGo(thread)
+        if (thread.runs.size === 0) letGo(thread)
         else discard(thread, new Error('the server stops'))
       }
-      changed()
       await Promise.all(endings)
     },
   }
