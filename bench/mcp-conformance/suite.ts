@@ -51,7 +51,7 @@ export function runSuite(args: string[], heading: string, onOutput: (output: str
   })
 }
 
-/** Opens an authorization URL in a session of the console, allows the access, and follows the redirect to the app. */
+/** Opens an authorization URL in a session of the console, allows the access, and follows the page back to the app. */
 export async function allowAccess(authorizationUrl: string, server: { url: string; key: string }): Promise<void> {
   const signedIn = await fetch(`${server.url}/console/api/sign-in/key`, {
     method: 'POST',
@@ -62,11 +62,11 @@ export async function allowAccess(authorizationUrl: string, server: { url: strin
   const { session } = (await signedIn.json()) as { session: { csrf: string } }
   const answer = await fetch(`${server.url}/console/connect${new URL(authorizationUrl).search}`, {
     method: 'POST',
-    redirect: 'manual',
     headers: { origin: server.url, cookie, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ csrf: session.csrf, agent: 'sales', toolset: 'mail', mail_approval: 'always', decision: 'allow' }),
   })
-  const location = answer.headers.get('location')
-  if (location === null) throw new Error(`the consent page answered ${answer.status}: ${await answer.text()}`)
-  await fetch(location)
+  const page = await answer.text()
+  const address = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(page)?.[1]
+  if (address === undefined) throw new Error(`the consent page answered ${answer.status}: ${page}`)
+  await fetch(address.replaceAll('&amp;', '&'))
 }

@@ -66,11 +66,15 @@ export function createAppTools(harness: Harness) {
       parametersOf({ csrf: browser.csrf, ...choice }).toString(),
     )
 
-  /** The parameters with which the person is sent back to the app. */
-  const responseIn = ({ status, headers, text }: PageAnswer): URLSearchParams => {
-    if (status !== 303) throw new Error(`the answer was ${status}: ${text}`)
-    return new URL(String(headers.location)).searchParams
+  /** The address at which the page returns to the app. */
+  const returnIn = ({ status, text }: PageAnswer): URL => {
+    const address = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(text)?.[1]
+    if (status !== 200 || address === undefined) throw new Error(`the answer was ${status}: ${text}`)
+    return new URL(address.replaceAll('&amp;', '&'))
   }
+
+  /** The parameters with which the person is sent back to the app. */
+  const responseIn = (answered: PageAnswer): URLSearchParams => returnIn(answered).searchParams
 
   /** A code for a client, from the request to the answer of the person. */
   async function codeFor(browser: Browser, clientId: string, choice: Fields = {}, more: Fields = {}) {
@@ -119,5 +123,5 @@ export function createAppTools(harness: Harness) {
       )
     ).status
 
-  return { page, post, register, requestOf, consent, answer, responseIn, codeFor, redeem, refresh, connectApp, mcpStatus }
+  return { page, post, register, requestOf, consent, answer, returnIn, responseIn, codeFor, redeem, refresh, connectApp, mcpStatus }
 }

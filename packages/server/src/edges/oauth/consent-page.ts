@@ -13,32 +13,43 @@ button.main{background:#2563eb;border-color:#2563eb;color:#fff}`
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** Headers of the pages. `formTarget` is where the answer to the form redirects, which browsers check against form-action. */
-export const pageHeaders = (formTarget: string | null): Record<string, string> => ({
+/**
+ * Headers of the pages. The answer to the form is a page that continues to the app, because browsers check every redirect of a form against
+ * form-action, and the app may redirect on. Under `no-referrer` browsers send the form with `Origin: null`.
+ */
+export const pageHeaders: Record<string, string> = {
   'content-security-policy': [
     "default-src 'none'",
     `style-src 'sha256-${styleHash}'`,
-    `form-action 'self'${formTarget === null ? '' : ` ${formTarget}`}`,
+    "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; '),
   'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
   'cache-control': 'no-store',
   'content-type': 'text/html; charset=utf-8',
-})
+}
 
 const page = (title: string, body: Piece, head: Piece = ''): string =>
   `<!doctype html>\n${
-    html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer"><title>${title}</title><style>${new Html(style)}</style>${head}</head><body>${body}</body></html>`
+    html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Html(style)}</style>${head}</head><body>${body}</body></html>`
       .text
   }\n`
 
+const continueAt = (address: string): Html => html`<meta http-equiv="refresh" content="0; url=${address}">`
+
 /** Continues at an address of this server. The navigation starts here, so the browser sends a cookie with SameSite=Strict. */
 export const continuePage = (address: string): string =>
+  page('Connect an app', html`<h1>Connect an app</h1><p><a href="${address}">Continue</a></p>`, continueAt(address))
+
+/** Returns to the app with the answer of the person. The page stays open where the address starts a program. */
+export const returnPage = (address: string): string =>
   page(
-    'Connect an app',
-    html`<h1>Connect an app</h1><p><a href="${address}">Continue</a></p>`,
-    html`<meta http-equiv="refresh" content="0; url=${address}">`,
+    'Return to the app',
+    html`<h1>Return to the app</h1><p>Your answer goes to: ${receiverOf(address).text}.</p>
+<p><a href="${address}">Return to the app</a> if it does not open by itself. Then you can close this page.</p>`,
+    continueAt(address),
   )
 
 /** The receiver of the access, in words for a person. */

@@ -8,7 +8,7 @@ import { isForm, readForm } from '../../core/form.ts'
 import { isToolset, type MailApproval, mailApprovals, OAuthFailure, responseUrl } from '../../features/account/oauth/model.ts'
 import type { Authorization, Choice, OAuth } from '../../features/account/oauth/operations.ts'
 import { csrfOf, isCsrf, type Session } from '../../features/account/sessions/model.ts'
-import { consentPage, continuePage, pageHeaders, refusalPage } from './consent-page.ts'
+import { consentPage, continuePage, pageHeaders, refusalPage, returnPage } from './consent-page.ts'
 import { checkOffered, oauthPaths, resourceOf } from './metadata.ts'
 
 export type ConsentEdge = {
@@ -31,13 +31,13 @@ function createConsent(edge: ConsentEdge) {
   const { oauth, publicUrl } = edge
 
   const refuse = (reply: FastifyReply, status: number, message: string, back: string | null = null): FastifyReply =>
-    reply.code(status).headers(pageHeaders(null)).send(refusalPage(message, back))
+    reply.code(status).headers(pageHeaders).send(refusalPage(message, back))
 
   const responseTo = ({ request }: Authorization, parameters: Record<string, string>): string =>
     responseUrl(request.redirectUri, { ...parameters, state: request.state, iss: publicUrl() })
 
   const answer = (reply: FastifyReply, { authorization }: Asked, parameters: Record<string, string>): FastifyReply =>
-    reply.redirect(responseTo(authorization, parameters), 303)
+    reply.headers(pageHeaders).send(returnPage(responseTo(authorization, parameters)))
 
   /** The request, or null when the reply has been sent. */
   async function read(request: FastifyRequest, reply: FastifyReply): Promise<Asked | null> {
@@ -65,7 +65,7 @@ function createConsent(edge: ConsentEdge) {
   }
 
   const show = async (reply: FastifyReply, { session, cookie, authorization, query }: Asked, problem: string | null) => {
-    const { redirectUri, scopes } = authorization.request
+    const { scopes } = authorization.request
     const view = {
       authorization,
       organizationName: session.organizationName,
@@ -79,7 +79,7 @@ function createConsent(edge: ConsentEdge) {
     }
     return reply
       .code(problem === null ? 200 : 400)
-      .headers(pageHeaders(formTargetOf(redirectUri)))
+      .headers(pageHeaders)
       .send(consentPage(view))
   }
 
@@ -89,10 +89,9 @@ function createConsent(edge: ConsentEdge) {
   }
 
   const decide = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { origin } = request.headers
     const form = readFormOf(request)
     const cookie = edge.cookieOf(request)
-    if (origin === undefined || !edge.originsOf(publicUrl()).includes(origin) || cookie === null || !isCsrf(cookie, form.get('csrf')))
+    if (!isOwnForm(request, edge.originsOf(publicUrl())) || cookie === null || !isCsrf(cookie, form.get('csrf')))
       return refuse(reply, 403, 'The answer did not come from the page of this server. Start again in the app.')
     const asked = await read(request, reply)
     if (!asked) return reply
@@ -127,10 +126,19 @@ export function mountConsent(app: FastifyInstance, edge: ConsentEdge): void {
     method: 'GET',
     url: authorize,
     onRequest: admit(authorize),
-    handler: async (request, reply) => reply.headers(pageHeaders(null)).send(continuePage(consent + queryOf(request))),
+    handler: async (request, reply) => reply.headers(pageHeaders).send(continuePage(consent + queryOf(request))),
   })
   app.route({ method: 'GET', url: consent, onRequest: admit(consent), handler: ask })
   app.route({ method: 'POST', url: consent, onRequest: admit(consent), handler: decide })
+}
+
+/**
+ * True if a page of this server posted the form. Where a proxy adds the policy `no-referrer`, browsers send `Origin: null`. They name the site
+ * of the page in Sec-Fetch-Site too, which a page cannot set.
+ */
+function isOwnForm({ headers }: FastifyRequest, origins: string[]): boolean {
+  const { origin = '' } = headers
+  return origins.includes(origin) || (origin === 'null' && headers['sec-fetch-site'] === 'same-origin')
 }
 
 const queryOf = (request: FastifyRequest): string => {
@@ -159,11 +167,4 @@ function readChoice(form: URLSearchParams): Choice | string {
 function proposedToolsets(scopes: string[]): Set<Toolset> {
   if (scopes.length === 0) return new Set(toolsets.filter((name) => name !== 'vault'))
   return new Set(tools.filter((tool) => tool.scopes.some((scope) => scopes.includes(scope))).map((tool) => tool.toolset))
-}
-
-/** A source expression for the redirect URI. CSP has none for an IPv6 address. */
-function formTargetOf(redirectUri: string): string {
-  const { protocol, origin, hostname } = new URL(redirectUri)
-  const isNamed = (protocol === 'https:' || protocol === 'http:') && !hostname.startsWith('[')
-  return isNamed ? origin : protocol
 }
