@@ -103,7 +103,7 @@ async function readEverything(server: { baseUrl: string }, key: string): Promise
 /** The message of a restore in this process that is refused. */
 async function refusalOf(file: string, settings: Settings): Promise<string> {
   const config = readConfig(settings)
-  const error = await restoreBackup(config, createLog('silent'), file, Readable.from([])).then(
+  const error = await restoreBackup({ config, path: file, allowPlain: false }, createLog('silent'), Readable.from([])).then(
     () => null,
     (reason: Error) => reason,
   )

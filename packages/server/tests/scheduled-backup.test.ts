@@ -1,24 +1,33 @@
 // Backups on a schedule: to a folder and to an S3 store, restored from both, encrypted, pruned, and never a danger to the server. The check
 // before an upgrade, which asks for a recent one.
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { Decrypter, Encrypter } from 'age-encryption'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Config, readConfig } from '../src/config/settings.ts'
 import { createLog } from '../src/core/log.ts'
 import { connect } from '../src/edges/postgres/connect.ts'
 import { sizeOfTables } from '../src/edges/postgres/diagnostics.ts'
 import { tablesToRewrite } from '../src/edges/postgres/rewritten-tables.ts'
+import { makeBackup } from '../src/host/backup.ts'
 import { open, seal } from '../src/host/backup-cipher.ts'
-import { backupName, createTarget } from '../src/host/backup-targets.ts'
+import { backupName, createTarget, writeNewFile } from '../src/host/backup-targets.ts'
 import { checkBackups } from '../src/host/doctor-backups.ts'
 import { restoreBackup } from '../src/host/restore.ts'
 import { createScheduledBackup } from '../src/host/scheduled-backup.ts'
 import { checkUpgrade, describePlan } from '../src/host/upgrade-check.ts'
+import { callsignd } from './harness/callsignd.ts'
 import { createEmptyDatabase, migrationsFolder } from './harness/database.ts'
 import { type S3Store, startS3Store } from './harness/s3-store.ts'
 import { type Harness, startHarness } from './harness/start.ts'
+import { hasScript, skipReason, Terminal } from './harness/terminal.ts'
+
+const hasAge = spawnSync('age', ['--version']).status === 0
+/** Plain bytes of a chunk of the age format. */
+const chunkBytes = 64 * 1024
 
 const passphrase = 'correct horse battery staple'
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }
@@ -69,12 +78,12 @@ function scheduleOf(config: Config) {
 const makeDue = () => harness.db.query({ text: 'UPDATE backup_state SET started_at = NULL' })
 
 /** Restores a backup into an empty installation, and returns the subjects and the keyring that it has. */
-async function drill(path: string, settings: Record<string, string>) {
+async function drill(path: string, settings: Record<string, string>, allowPlain = false) {
   const empty = await createEmptyDatabase()
   const dataDir = await mkdtemp(join(tmpdir(), 'callsign-drill-'))
   const config = readConfig({ ...settings, CALLSIGN_DATABASE_URL: empty.url, CALLSIGN_DATA_DIR: dataDir })
   try {
-    await restoreBackup(config, createLog('silent'), path, Readable.from([]))
+    await restoreBackup({ config, path, allowPlain }, createLog('silent'), Readable.from([]))
     const db = connect({ connectionString: empty.url }, { poolSize: 1, log: createLog('silent') })
     const { rows } = await db.query<{ subject: string }>({ text: 'SELECT subject FROM messages' })
     await db.close()
@@ -111,18 +120,13 @@ test('an encrypted backup needs its passphrase, and is refused when it was chang
   const bytes = Buffer.concat(
     [...store.objects].flatMap(([key, { bytes }]) => (/backup\/\d{8}$/.test(key) && bytes.length > 3 ? [bytes] : [])),
   )
-  expect(bytes.subarray(0, 17).toString()).toBe('callsign-sealed-1')
+  expect(bytes.toString('latin1', 0, 32)).toBe('age-encryption.org/v1\n-> scrypt ')
   expect(bytes.includes('Keep me')).toBe(false)
   const last = [...store.objects.keys()]
     .map((key) => /callsign-\w+\.backup/.exec(key)?.[0])
     .filter(Boolean)
     .sort()
     .at(-1)
-  const refusalOf = (path: string, more: Record<string, string>) =>
-    drill(path, settingsOf('s3', more)).then(
-      () => 'restored',
-      (error: Error) => error.message,
-    )
   expect(await refusalOf(`s3://bucket/nightly/${last}`, { CALLSIGN_BACKUP_PASSPHRASE: 'another passphrase' })).toContain(
     'is not that of this backup',
   )
@@ -140,26 +144,126 @@ test('an encrypted backup needs its passphrase, and is refused when it was chang
   }
 })
 
-test('frames cannot be left out, repeated or moved', async () => {
-  async function* chunks() {
-    for (let index = 0; index < 3; index++) yield Buffer.alloc(1024 * 1024, index)
-    yield Buffer.from('end')
-  }
+/** The sentence that refuses a restore, or "restored". */
+const refusalOf = (path: string, more: Record<string, string>) =>
+  drill(path, settingsOf('s3', more)).then(
+    () => 'restored',
+    (error: Error) => error.message,
+  )
+
+describe('a backup without encryption', () => {
+  let plain: string
+  beforeAll(async () => {
+    plain = join(folder, 'plain.backup')
+    const config = readConfig(settingsOf('file'))
+    await makeBackup(config, { connectionString: config.databaseUrl as string }, (bytes) => writeNewFile(plain, bytes))
+  })
+
+  test('is refused where a passphrase is set, in a file and in a bucket, until the operator allows it', async () => {
+    const refusal = /^this backup is not encrypted, but CALLSIGN_BACKUP_PASSPHRASE is set: add --allow-unencrypted/
+    expect(await refusalOf(plain, {})).toMatch(refusal)
+    const target = createTarget(readConfig(settingsOf('s3')))
+    const name = backupName(new Date('2025-01-01T00:00:00Z'))
+    await target?.write(name, Readable.from([await readFile(plain)]))
+    expect(await refusalOf(`s3://bucket/nightly/${name}`, {})).toMatch(refusal)
+    // Bytes before the first line of the format do not make an encrypted backup of it.
+    const shifted = join(folder, 'shifted.backup')
+    await writeFile(shifted, Buffer.concat([Buffer.from('\n'), await sealed([await readFile(plain)])]))
+    expect(await refusalOf(shifted, {})).toMatch(refusal)
+    expect(await drill(plain, settingsOf('s3'), true)).toMatchObject({ subjects: ['Keep me'] })
+  })
+
+  test('is restored without a passphrase, and by the command with its flag', async () => {
+    expect(await drill(plain, settingsOf('file'))).toMatchObject({ subjects: ['Keep me'] })
+    const empty = await createEmptyDatabase()
+    const dataDir = await mkdtemp(join(tmpdir(), 'callsign-allowed-'))
+    const settings = { CALLSIGN_DATABASE_URL: empty.url, CALLSIGN_DATA_DIR: dataDir, CALLSIGN_BACKUP_PASSPHRASE: passphrase }
+    const refused = await callsignd(['restore', plain], settings)
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('add --allow-unencrypted')
+    expect(await callsignd(['restore', plain, '--allow-unencrypted'], settings)).toMatchObject({ code: 0, stderr: '' })
+    await empty.drop()
+    await rm(dataDir, { recursive: true })
+  })
+})
+
+/** The bytes of an encrypted file with these contents. */
+async function sealed(chunks: Buffer[]): Promise<Buffer> {
   const pieces: Buffer[] = []
-  for await (const piece of seal(chunks(), passphrase)) pieces.push(piece)
-  const read = async (from: Buffer[]) => {
-    let size = 0
-    for await (const piece of open(Readable.from(from), passphrase)) size += piece.length
-    return size
+  for await (const piece of seal(Readable.from(chunks), passphrase)) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+describe('the age format', () => {
+  const content = Buffer.concat([0, 1, 2].map((index) => Buffer.alloc(chunkBytes, index)).concat(Buffer.from('end')))
+  const opening = { passphrase, allowPlain: false }
+  let file: Buffer
+  beforeAll(async () => {
+    file = await sealed([content])
+  })
+
+  const read = async (bytes: Buffer[]) => {
+    const pieces: Buffer[] = []
+    for await (const piece of open(Readable.from(bytes), opening)) pieces.push(piece)
+    return Buffer.concat(pieces)
   }
-  expect(await read(pieces)).toBe(3 * 1024 * 1024 + 3)
-  const [head, one, two, three, end] = pieces as [Buffer, Buffer, Buffer, Buffer, Buffer]
-  // Each attempt derives a key, which takes a second.
-  for (const wrong of [
-    [head, one, two, three],
-    [head, two, one, three, end],
-  ])
-    await expect(read(wrong)).rejects.toThrow(/backup|PASSPHRASE/)
+
+  test('its library opens a backup, and a backup is opened that its library wrote', async () => {
+    const decrypter = new Decrypter()
+    decrypter.addPassphrase(passphrase)
+    expect(content.equals(await decrypter.decrypt(file))).toBe(true)
+    const encrypter = new Encrypter()
+    encrypter.setPassphrase(passphrase)
+    encrypter.setScryptWorkFactor(10)
+    const theirs = Buffer.from(await encrypter.encrypt(content))
+    expect(content.equals(await read([theirs]))).toBe(true)
+    // Cut at any byte, the first line included.
+    expect(content.equals(await read([theirs.subarray(0, 5), theirs.subarray(5, 30), theirs.subarray(30)]))).toBe(true)
+  })
+
+  test('chunks cannot be left out, repeated or moved, and no byte changed', async () => {
+    const sealedBytes = chunkBytes + 16
+    const last = 3 + 16
+    const head = file.subarray(0, file.length - last - 3 * sealedBytes)
+    const [one, two, three] = [0, 1, 2].map((index) => file.subarray(head.length + index * sealedBytes).subarray(0, sealedBytes))
+    const end = file.subarray(-last)
+    const [first, second, third] = [one, two, three] as [Buffer, Buffer, Buffer]
+    expect(content.equals(await read([head, first, second, third, end]))).toBe(true)
+    // Each attempt derives a key.
+    for (const wrong of [
+      [head, first, second, third],
+      [head, second, first, third, end],
+      [head, first, first, third, end],
+      [head.subarray(0, -20), head.subarray(-16), first, second, third, end],
+    ])
+      await expect(read(wrong)).rejects.toThrow('the backup is damaged or incomplete')
+  })
+
+  test('a backup larger than memory allows is encrypted and decrypted as it streams', async () => {
+    const piece = Buffer.alloc(1024 * 1024, 7)
+    async function* large() {
+      for (let index = 0; index < 96; index++) yield piece
+    }
+    const before = process.memoryUsage().arrayBuffers
+    let [size, most] = [0, 0]
+    for await (const bytes of open(seal(large(), passphrase), opening)) {
+      size += bytes.length
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+    }
+    expect(size).toBe(96 * piece.length)
+    // Garbage included. Contents that are kept would be all of it.
+    expect(most).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  test.skipIf(!hasAge || !hasScript)(`age -d opens a backup${hasAge ? '' : ' (skipped: age is not installed)'}${skipReason}`, async () => {
+    const [from, to] = [join(folder, 'ours.age'), join(folder, 'ours.plain')]
+    await writeFile(from, file)
+    const terminal = new Terminal('', {}, folder, `age -d -o ${to} ${from}`)
+    await terminal.until('Enter passphrase')
+    terminal.type(`${passphrase}\n`)
+    expect(await terminal.ended).toBe(0)
+    expect(content.equals(await readFile(to))).toBe(true)
+  })
 })
 
 test('a backup that fails is recorded, tried again an hour later, and stops nothing', async () => {

@@ -1,96 +1,101 @@
-// Encrypts backups with a passphrase, in frames, so that a backup of any size is written and read as a stream.
-import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
+// Encrypts backups with a passphrase in the age format (https://age-encryption.org/v1), so that `age -d` opens them without Callsign.
+import { createCipheriv, randomBytes, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
+import { Decrypter, Encrypter, type Recipient, Stanza } from 'age-encryption'
 import { DamagedArchive } from './archive.ts'
 
-/**
- * The format: the magic, 16 bytes of salt for scrypt, and frames. A frame is its length (4 bytes, big-endian), the ciphertext of
- * AES-256-GCM and its tag. The nonce is the number of the frame and a byte that is 1 for the last one, so that frames cannot be moved,
- * repeated, left out or cut off. A key is used for one backup only.
- */
-const magic = Buffer.from('callsign-sealed-1\n')
+/** The first line of every age file. */
+const magic = Buffer.from('age-encryption.org/v1\n')
 const saltBytes = 16
-const frameBytes = 1024 * 1024
-const tagBytes = 16
-const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 }
+/** The binary logarithm of scrypt's cost. It needs 128 MB of memory. */
+const workFactor = 17
 
-const derive = promisify(scrypt) as (passphrase: string, salt: Buffer, bytes: number, options: typeof cost) => Promise<Buffer>
+const derive = promisify(scrypt) as (passphrase: string, salt: Buffer, bytes: number, options: object) => Promise<Buffer>
 
-function nonceOf(index: number, isLast: boolean): Buffer {
-  const nonce = Buffer.alloc(12)
-  nonce.writeUIntBE(index, 5, 6)
-  nonce[11] = isLast ? 1 : 0
-  return nonce
-}
+/**
+ * Wraps the key of the file with the passphrase, as the scrypt recipient of the format does. The library's own derives its key on the
+ * calling thread, which takes a second in which a server that makes its scheduled backup would not answer.
+ */
+const passphraseRecipient = (passphrase: string): Recipient => ({
+  async wrapFileKey(fileKey) {
+    const salt = randomBytes(saltBytes)
+    const labelled = Buffer.concat([Buffer.from('age-encryption.org/v1/scrypt'), salt])
+    const key = await derive(passphrase, labelled, 32, { N: 2 ** workFactor, r: 8, p: 1, maxmem: 256 * 1024 * 1024 })
+    const cipher = createCipheriv('chacha20-poly1305', key, Buffer.alloc(12), { authTagLength: 16 })
+    const body = Buffer.concat([cipher.update(fileKey), cipher.final(), cipher.getAuthTag()])
+    return [new Stanza(['scrypt', salt.toString('base64').replace(/=+$/, ''), String(workFactor)], body)]
+  },
+})
 
 /** The encrypted bytes. */
 export async function* seal(bytes: AsyncIterable<Buffer>, passphrase: string): AsyncGenerator<Buffer> {
-  const salt = randomBytes(saltBytes)
-  const key = await derive(passphrase, salt, 32, cost)
-  yield Buffer.concat([magic, salt])
-  let index = 0
-  const frame = (plain: Buffer, isLast: boolean): Buffer => {
-    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(index++, isLast))
-    const body = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(body.length)
-    return Buffer.concat([length, body])
-  }
-  let pending: Buffer[] = []
-  let pendingBytes = 0
-  for await (const chunk of bytes) {
-    pending.push(chunk)
-    pendingBytes += chunk.length
-    if (pendingBytes < frameBytes) continue
-    yield frame(Buffer.concat(pending), false)
-    pending = []
-    pendingBytes = 0
-  }
-  yield frame(Buffer.concat(pending), true)
+  const encrypter = new Encrypter()
+  encrypter.addRecipient(passphraseRecipient(passphrase))
+  yield* buffersOf(await encrypter.encrypt(ReadableStream.from(bytes)))
 }
 
-/** The plain bytes of a backup, encrypted or not. Throws DamagedArchive without the right passphrase, and for a changed or cut backup. */
-export async function* open(bytes: AsyncIterable<Buffer>, passphrase: string | null): AsyncGenerator<Buffer> {
-  const source = bytes[Symbol.asyncIterator]()
-  let buffered: Buffer = Buffer.alloc(0)
-  const fill = async (size: number): Promise<boolean> => {
-    while (buffered.length < size) {
-      const next = await source.next()
-      if (next.done) return false
-      buffered = Buffer.concat([buffered, next.value])
-    }
-    return true
-  }
-  const take = async (size: number): Promise<Buffer> => {
-    if (!(await fill(size))) throw new DamagedArchive('the backup is damaged: it ends too early')
-    const taken = buffered.subarray(0, size)
-    buffered = buffered.subarray(size)
-    return taken
-  }
-  if (!(await fill(magic.length)) || !buffered.subarray(0, magic.length).equals(magic)) {
-    if (buffered.length > 0) yield buffered
-    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+/** Settings of a restore that decide which backups it accepts. */
+export type Opening = { passphrase: string | null; allowPlain: boolean }
+
+/**
+ * The plain bytes of a backup. Throws DamagedArchive without the right passphrase, and for a changed or cut backup. With a passphrase, a
+ * backup that is not encrypted is refused unless `allowPlain` is set: nothing proves that it was written by an owner of the passphrase.
+ */
+export async function* open(bytes: AsyncIterable<Buffer>, { passphrase, allowPlain }: Opening): AsyncGenerator<Buffer> {
+  const source = new Source(bytes)
+  if (!(await source.startsWith(magic))) {
+    if (passphrase !== null && !allowPlain)
+      throw new DamagedArchive(
+        'this backup is not encrypted, but CALLSIGN_BACKUP_PASSPHRASE is set: add --allow-unencrypted if you trust where the file comes from',
+      )
+    yield* source.read()
     return
   }
   if (passphrase === null) throw new DamagedArchive('this backup is encrypted: set CALLSIGN_BACKUP_PASSPHRASE')
-  await take(magic.length)
-  const key = await derive(passphrase, await take(saltBytes), 32, cost)
-  for (let index = 0; ; index++) {
-    const length = (await take(4)).readUInt32BE()
-    if (length < tagBytes || length > 64 * frameBytes) throw new DamagedArchive('the backup is damaged: a part has an impossible length')
-    const body = await take(length)
-    const isLast = !(await fill(1))
-    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index, isLast))
-    decipher.setAuthTag(body.subarray(-tagBytes))
-    let plain: Buffer
-    try {
-      plain = Buffer.concat([decipher.update(body.subarray(0, -tagBytes)), decipher.final()])
-    } catch {
-      throw new DamagedArchive(
-        index === 0 ? 'CALLSIGN_BACKUP_PASSPHRASE is not that of this backup' : 'the backup is damaged or incomplete',
-      )
+  const decrypter = new Decrypter()
+  decrypter.addPassphrase(passphrase)
+  try {
+    yield* buffersOf(await decrypter.decrypt(ReadableStream.from(source.read())))
+  } catch (error) {
+    if (source.failure) throw source.failure
+    if (error instanceof Error && error.message.startsWith('no identity matched'))
+      throw new DamagedArchive('CALLSIGN_BACKUP_PASSPHRASE is not that of this backup')
+    throw new DamagedArchive('the backup is damaged or incomplete')
+  }
+}
+
+async function* buffersOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const { buffer, byteOffset, byteLength } of stream) yield Buffer.from(buffer, byteOffset, byteLength)
+}
+
+/** Reads ahead to the first bytes, and keeps the failure of the source apart from those of decryption. */
+class Source {
+  failure: unknown
+  readonly #chunks: AsyncIterator<Buffer>
+  #head = Buffer.alloc(0)
+
+  constructor(bytes: AsyncIterable<Buffer>) {
+    this.#chunks = bytes[Symbol.asyncIterator]()
+  }
+
+  async startsWith(prefix: Buffer): Promise<boolean> {
+    while (this.#head.length < prefix.length) {
+      const next = await this.#chunks.next()
+      if (next.done) break
+      this.#head = Buffer.concat([this.#head, next.value])
     }
-    yield plain
-    if (isLast) return
+    return this.#head.subarray(0, prefix.length).equals(prefix)
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    if (this.#head.length > 0) yield this.#head
+    try {
+      for (let next = await this.#chunks.next(); !next.done; next = await this.#chunks.next()) yield next.value
+    } catch (error) {
+      this.failure = error
+      throw error
+    } finally {
+      await this.#chunks.return?.()
+    }
   }
 }

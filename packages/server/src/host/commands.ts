@@ -46,7 +46,7 @@ export const usage = `usage: callsignd [command]
   config                                      print the settings in force
   migrate                                     bring the tables up to date, then stop
   backup FILE                                 write database, files and keyring into one new file (- is standard output)
-  restore FILE                                restore that file or s3://bucket/prefix/name into an empty installation (- is standard input)
+  restore FILE [--allow-unencrypted]          restore that file or s3://bucket/prefix/name into an empty installation (- is standard input)
   reencrypt                                   encrypt the stored bytes under the first key of CALLSIGN_BLOB_KEYS, also while the server runs
   upgrade --check [--json]                    list what an upgrade to this version would do. Exits 1 if something has to be solved first
   setup [--answers FILE] [--help]             ask for domain, ports, delivery and certificates, and write callsign.env
@@ -57,6 +57,7 @@ directory, or the file of --config FILE.`
 type Print = (line: string) => void
 type Credentials = ReturnType<typeof createCredentials>
 type Options = {
+  'allow-unencrypted'?: boolean
   check?: boolean
   json?: boolean
   kind?: string
@@ -91,7 +92,7 @@ export async function runCommand(command: string, args: string[], settings: Sett
   const config = settings.load()
   const { db, close } = await openForCommand(config, quietLog(config))
   try {
-    await run({ config, db, credentials: credentialsOf(db), options, print })
+    await run({ config, db, credentials: createCredentials(db), options, print })
     return 0
   } finally {
     await close()
@@ -114,7 +115,8 @@ const ownDatabase: Record<string, (config: Config, log: Log, options: Options, p
   },
 
   async restore(config, log, options, print) {
-    print(`restored ${describeEnd(await restoreBackup(config, log, fileOf('restore', options), process.stdin))}`)
+    const from = { config, path: fileOf('restore', options), allowPlain: options['allow-unencrypted'] === true }
+    print(`restored ${describeEnd(await restoreBackup(from, log, process.stdin))}`)
     return 0
   },
 
@@ -186,16 +188,13 @@ function readOptions(args: string[]): Options {
         agent: { type: 'string' },
         scope: { type: 'string', multiple: true },
         check: { type: 'boolean' },
+        'allow-unencrypted': { type: 'boolean' },
       },
     })
     return { ...values, words: positionals }
   } catch (error) {
     throw new CommandFailed((error as Error).message, true)
   }
-}
-
-function credentialsOf(db: Database): Credentials {
-  return createCredentials(db)
 }
 
 const commands: Record<string, (context: Context) => Promise<void>> = {

@@ -26,15 +26,19 @@ import { migrationsFolder, openUntouched, type StoredDatabase } from './database
 import { CommandFailed } from './failure.ts'
 import { requireFolder } from './folder.ts'
 
-/** Restores `path`, or standard input for `-`, and returns its contents in numbers. The whole file is checked before anything is changed. */
-export async function restoreBackup(config: Config, log: Log, path: string, stdin: Readable): Promise<End> {
-  if (path !== '-') return restoreFile(config, log, path.startsWith('s3://') ? path : resolve(path))
+/** `path` is a file, `s3://bucket/prefix/name`, or `-` for standard input. `allowPlain` accepts one without encryption although a passphrase is set. */
+export type BackupSource = { config: Config; path: string; allowPlain: boolean }
+
+/** Restores a backup, and returns its contents in numbers. The whole file is checked before anything is changed. */
+export async function restoreBackup(from: BackupSource, log: Log, stdin: Readable): Promise<End> {
+  const { config, path } = from
+  if (path !== '-') return restoreFile({ ...from, path: path.startsWith('s3://') ? path : resolve(path) }, log)
   // The archive is read twice, first to check all of it, then to restore it.
   requireFolder(config.dataDir, 'CALLSIGN_DATA_DIR')
   const spool = join(config.dataDir, `restore.partial-${randomUUID().slice(0, 8)}`)
   try {
     await pipeline(stdin, createWriteStream(spool, { mode: 0o600, flags: 'wx' }))
-    return await restoreFile(config, log, spool)
+    return await restoreFile({ ...from, path: spool }, log)
   } finally {
     await unlink(spool).catch(() => {})
   }
@@ -42,14 +46,14 @@ export async function restoreBackup(config: Config, log: Log, path: string, stdi
 
 type Contents = { plan: Plan; end: End; keyring: string | null; oldestMessageAt: number | null }
 
-async function restoreFile(config: Config, log: Log, path: string): Promise<End> {
-  const contents = await check(config, path)
-  const stored = await openUntouched(config, log)
+async function restoreFile(from: BackupSource, log: Log): Promise<End> {
+  const contents = await check(from)
+  const stored = await openUntouched(from.config, log)
   try {
     const copier = await openCopier(stored.target)
     try {
       await prepareTables(stored, copier, contents, log)
-      await takeOver(config, copier, path, contents)
+      await takeOver(from, copier, contents)
     } finally {
       await copier.close()
     }
@@ -60,10 +64,10 @@ async function restoreFile(config: Config, log: Log, path: string): Promise<End>
   }
 }
 
-async function* readArchive(config: Config, path: string): AsyncGenerator<Entry> {
+async function* readArchive({ config, path, allowPlain }: BackupSource): AsyncGenerator<Entry> {
   const bytes = createZstdDecompress()
   // A failure of the pipe ends the stream that is read below.
-  pipeline(open(readBackup(config, path), config.backupPassphrase), bytes).catch(() => {})
+  pipeline(open(readBackup(config, path), { passphrase: config.backupPassphrase, allowPlain }), bytes).catch(() => {})
   try {
     yield* unpackArchive(bytes as AsyncIterable<Buffer>)
   } catch (error) {
@@ -77,13 +81,13 @@ async function* readArchive(config: Config, path: string): AsyncGenerator<Entry>
 }
 
 /** Reads the whole archive. Throws a sentence if it is incomplete, damaged or of a newer version. */
-async function check(config: Config, path: string): Promise<Contents> {
+async function check(from: BackupSource): Promise<Contents> {
   let keyring: string | null = null
   let plan: Plan | null = null
   let end: End | null = null
   let oldestMessageAt: number | null = null
   let isFirst = true
-  for await (const entry of readArchive(config, path)) {
+  for await (const entry of readArchive(from)) {
     if (isFirst) readHead(entry)
     isFirst = false
     if (entry.name === entryNames.keyring) keyring = entry.bytes.toString()
@@ -139,14 +143,15 @@ async function dropTables(copier: Copier): Promise<void> {
 }
 
 /** Writes the keyring, the blobs, and all rows in one transaction. On a failure it deletes the keyring and blobs that it wrote. */
-async function takeOver(config: Config, copier: Copier, path: string, contents: Contents): Promise<void> {
+async function takeOver(from: BackupSource, copier: Copier, contents: Contents): Promise<void> {
+  const { config } = from
   const blobs = createBlobs(config)
   const written = new BlobLedger()
   const rows = createRowReceiver(copier, contents.plan)
   let isKeyringNew = false
   try {
     isKeyringNew = contents.keyring !== null && (await importKeyring(config.dataDir, contents.keyring))
-    for await (const entry of readArchive(config, path)) {
+    for await (const entry of readArchive(from)) {
       if (entry.name.startsWith(blobPrefix)) await writeBlob(blobs, written, entry.name.slice(blobPrefix.length), entry.bytes)
       else if (entry.name === entryNames.plan) await rows.begin()
       else if (entry.name.startsWith(tablePrefix)) await rows.take(entry.name.slice(tablePrefix.length).replace(/\/\d+$/, ''), entry.bytes)

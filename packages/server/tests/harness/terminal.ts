@@ -7,16 +7,20 @@ import { repository, type Settings } from './callsignd.ts'
 export const hasScript = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true
 export const skipReason = hasScript ? '' : ' (skipped: script of util-linux is not installed)'
 
-/** callsignd on a terminal. `until` waits for a text on it and returns all that was printed. */
+/** callsignd, or another command, on a terminal. `until` waits for a text on it and returns all that was printed. */
 export class Terminal {
   readonly #child: ChildProcessWithoutNullStreams
   #screen = ''
   #onOutput = () => {}
   readonly ended: Promise<number | null>
 
-  /** Runs in `folder`, by default the repository. */
-  constructor(args: string, settings: Settings, folder = repository) {
-    const command = `exec sh ${join(repository, 'bin', 'run')} packages/server/src/main.ts ${args}`
+  /** Runs callsignd in `folder`, by default the repository. */
+  constructor(
+    args: string,
+    settings: Settings,
+    folder = repository,
+    command = `exec sh ${join(repository, 'bin', 'run')} packages/server/src/main.ts ${args}`,
+  ) {
     this.#child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
       env: {
         PATH: process.env.PATH,
