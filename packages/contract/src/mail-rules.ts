@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { ClientId, clientIdField } from './client-id.ts'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { addressCharactersMax, Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 const word = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options })
@@ -58,7 +58,7 @@ const handleParams = {
 const ruleParams = strict({ ...handleParams, rule_id: id('mailRule') })
 const Entry = Type.String({
   minLength: 1,
-  maxLength: 320,
+  maxLength: addressCharactersMax,
   description: 'An address such as user@example.com, or a domain such as example.com, which includes its subdomains.',
 })
 const Reason = nullableString({ maxLength: 500 })

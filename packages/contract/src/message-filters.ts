@@ -1,6 +1,6 @@
 // Filters by which messages are listed and waited for.
 import Type from 'typebox'
-import { id, Timestamp } from './schema.ts'
+import { addressCharactersMax, id, Timestamp } from './schema.ts'
 import { waitFields } from './waits.ts'
 
 /** Folders that a list of messages can be limited to. */
@@ -15,8 +15,8 @@ export const listFilters = {
         'inbox, archive and spam list the messages of threads in that folder, received and sent. sent lists every sent message, and trash every trashed message. Without it, only the trash is left out.',
     }),
   ),
-  from: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Part of the sender address or name.' })),
-  to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address.' })),
+  from: Type.Optional(Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'Part of the sender address or name.' })),
+  to: Type.Optional(Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'A recipient address.' })),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
   after: Type.Optional(Timestamp),
   before: Type.Optional(Timestamp),
@@ -28,12 +28,14 @@ export const waitFilters = {
   from: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 320,
+      maxLength: addressCharactersMax,
       description:
         'The author in From, as an address, a domain with its subdomains, or a part of the address or name. A message without exactly one author never matches.',
     }),
   ),
-  to: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'A recipient address, such as one of yours with a +tag.' })),
+  to: Type.Optional(
+    Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'A recipient address, such as one of yours with a +tag.' }),
+  ),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
   thread_id: Type.Optional(id('thread')),
 }

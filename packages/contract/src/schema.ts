@@ -25,7 +25,10 @@ export const clientMadeId = (kind: IdKind) => Type.String({ pattern: idPattern(k
 export const stringOrList = (item: TSchema, maxItems: number) =>
   Type.Unsafe<string | string[]>({ anyOf: [item, { type: 'array', items: item, maxItems }] })
 
-/** Any email address as text. The server parses it and answers 400 with the name of the field. 320 is 64 + @ + 255, plus room for a display name. */
+/** Maximum characters of a bare address: 255 octets before the @, which forwarders and reply tokens need, and 255 after it. */
+export const addressCharactersMax = 511
+
+/** Any email address as text. The server parses it and answers 400 with the name of the field. It has room for a display name. */
 export const AddressText = Type.String({ minLength: 3, maxLength: 900 })
 
 /** The path parameter `{email_address}`, a full mailbox address, the agent's handle or the id of the mailbox. */

@@ -1,7 +1,7 @@
 // The suppression list holds addresses to which an organization's mail is no longer sent.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { addressCharactersMax, Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 /** The origin of an entry, which is an API request, a hard bounce or a complaint. */
 const sources = ['manual', 'bounce', 'complaint'] as const
@@ -20,7 +20,7 @@ export const Suppression = Type.Object(
   { $id: 'Suppression' },
 )
 
-const EmailAddress = Type.String({ minLength: 3, maxLength: 320, description: 'A bare address, user@example.com.' })
+const EmailAddress = Type.String({ minLength: 3, maxLength: addressCharactersMax, description: 'A bare address, user@example.com.' })
 
 export const createSuppression = operation({
   id: 'createSuppression',

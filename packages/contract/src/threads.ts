@@ -4,7 +4,18 @@ import { MessageItem } from './message-views.ts'
 import { flagChanges } from './messages.ts'
 import { Label, MetadataChange, metadataField, metadataFilter } from './metadata.ts'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, MailboxParam, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import {
+  addressCharactersMax,
+  Cursor,
+  HandleReference,
+  id,
+  Limit,
+  MailboxParam,
+  nullableTimestamp,
+  page,
+  strict,
+  Timestamp,
+} from './schema.ts'
 
 /** Folders that a thread can be moved to. */
 export const movableFolders = ['inbox', 'archive', 'spam', 'trash'] as const
@@ -52,7 +63,9 @@ const threadFilters = {
   label: Type.Optional(Label),
   ...metadataFilter,
   is_unread: Type.Optional(Type.Boolean()),
-  participant: Type.Optional(Type.String({ minLength: 3, maxLength: 320, description: 'The address of an author or recipient.' })),
+  participant: Type.Optional(
+    Type.String({ minLength: 3, maxLength: addressCharactersMax, description: 'The address of an author or recipient.' }),
+  ),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
   after: Type.Optional(Type.String({ format: 'date-time', description: 'Only threads with a later latest message.' })),
   before: Type.Optional(Type.String({ format: 'date-time', description: 'Only threads with an earlier latest message.' })),

@@ -56,8 +56,6 @@ test('text other than a bare address has no key', () => {
     'ann@',
     'Ann <ann@example.com>',
     'a b@example.com',
-    'a..b@example.com',
-    '.a@example.com',
     'ann@exa mple.com',
     'ann@example..com',
     'ann@-example.com',
@@ -67,11 +65,20 @@ test('text other than a bare address has no key', () => {
     'ann@b\u00fc\ncher.test',
     'a\0@example.com',
     '"a\nb"@example.com',
-    `${'a'.repeat(65)}@example.com`,
+    `${'a'.repeat(256)}@example.com`,
     `a@${'b.'.repeat(130)}com`,
     '',
   ])
     expect(readAddressKey(text), JSON.stringify(text)).toBeNull()
-  for (const text of ['ann@example.com', 'jörg@bücher.test', '"a b"@x.test', 'ann@localhost', 'ann@[192.0.2.1]'])
+  for (const text of [
+    'ann@example.com',
+    'jörg@bücher.test',
+    '"a b"@x.test',
+    'ann@localhost',
+    'ann@[192.0.2.1]',
+    `${'a'.repeat(255)}@web_shop.example`,
+  ])
     expect(readAddressKey(text), text).toBe(addressKey(text))
+  for (const text of ['first..last@mobile.example', 'first.@mobile.example', '.first@mobile.example'])
+    expect([readAddressKey(text), readAddressKey(`"${text.replace('@', '"@')}`)], text).toEqual([text, text])
 })

@@ -31,10 +31,17 @@ export function domainKey(domain: string): string {
 function localKey(local: string): string {
   if (!/^"(?:[^"\\]|\\.)*"$/s.test(local)) return local
   const content = local.slice(1, -1).replace(/\\(.)/gs, '$1')
-  return isDotAtom(content) ? content : `"${content.replace(/["\\]/g, '\\$&')}"`
+  return isPlainLocal(content) ? content : `"${content.replace(/["\\]/g, '\\$&')}"`
 }
 
-const isDotAtom = (text: string): boolean => /^[^\s"(),:;<>@[\\\]\p{Cc}.]+(?:\.[^\s"(),:;<>@[\\\]\p{Cc}.]+)*$/u.test(text)
+/** True for a local part that needs no quotes. Dots may stand anywhere, because addresses such as `first..last@` and `first.@` exist. */
+export const isPlainLocal = (text: string): boolean => /^[^\s"(),:;<>@[\\\]\p{Cc}]+$/u.test(text)
+
+/**
+ * The octets of a local part that are accepted from outside. The 64 of RFC 5321 §4.5.3.1.1 are the least that a server has to accept, and
+ * forwarders and reply tokens exceed them.
+ */
+export const localBytesMax = 255
 
 const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 
@@ -50,13 +57,13 @@ export function findHiddenCharacter(text: string): string | null {
   return found === undefined ? null : `U+${found.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** The key of a bare address. Null for other text. The local part has at most 64 octets, the address 254 (RFC 5321 §4.5.3.1). */
+/** The key of a bare address. Null for other text. The local part has at most 255 octets, and so has the domain (RFC 5321 §4.5.3.1.2). */
 export function readAddressKey(text: string): string | null {
   const key = addressKey(text)
   const at = key.lastIndexOf('@')
   const local = key.slice(0, at)
-  if (at < 1 || Buffer.byteLength(local) > 64 || Buffer.byteLength(key) > 254) return null
+  if (at < 1 || Buffer.byteLength(local) > localBytesMax) return null
   const domain = key.slice(at + 1)
   if (!isDomainName(domain) && !/^\[(?:ipv6:[0-9a-f:.]+|[0-9.]+)\]$/.test(domain)) return null
-  return isDotAtom(local) || /^"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u.test(local) ? key : null
+  return isPlainLocal(local) || /^"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u.test(local) ? key : null
 }

@@ -1,5 +1,6 @@
 // Shapes that several tools share: arguments, and messages in results.
 import Type, { type TObject } from 'typebox'
+import { addressCharactersMax } from '../schema.ts'
 import { FencedText, foreign, type Reply } from './tool.ts'
 
 /** Characters of foreign text per result, unless the caller asks for more, and the most that a call gets. */
@@ -27,7 +28,7 @@ export const MaxCharacters = Type.Optional(
     description: 'The maximum number of characters to return.',
   }),
 )
-export const Recipients = Type.Array(Type.String({ minLength: 3, maxLength: 320 }), {
+export const Recipients = Type.Array(Type.String({ minLength: 3, maxLength: addressCharactersMax }), {
   minItems: 1,
   maxItems: 50,
   description: 'Email addresses.',

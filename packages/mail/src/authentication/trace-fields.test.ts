@@ -55,6 +55,9 @@ test('the header ends at an empty line, with or without CR', () => {
   expect(clean('\r\nAuthentication-Results: mx.example; a=b\r\n')).toBe('\r\nAuthentication-Results: mx.example; a=b\r\n')
 })
 
+const received =
+  'Received: from a.example ([192.0.2.1])\r\n\tby mx.example with ESMTP id 1\r\n\tfor <ada@agents.example>; Mon, 3 Nov 2025 10:00:00 +0000'
+
 test.each<[field: string, isLoop: boolean]>([
   ['Delivered-To: ada@agents.example', true],
   ['delivered-to:\r\n\t<Ada@Agents.example>', true],
@@ -64,11 +67,28 @@ test.each<[field: string, isLoop: boolean]>([
   ['Delivered-To: x@other.example', false],
   ['X-Delivered-To: ada@agents.example', false],
   ['To: ada@agents.example', false],
-  [`Delivered-To: ${' '.repeat(2_000)}ada@agents.example`, false],
+  [`Delivered-To: ${' '.repeat(3_000)}ada@agents.example`, false],
   ['Subject: x\r\n\r\nDelivered-To: ada@agents.example', false],
   ['', false],
-])('%j was delivered here before: %s', (field, isLoop) =>
-  expect(hasBeenDelivered(Buffer.from(`${field}\r\n\r\nbody\r\n`), ['ada@agents.example', 'bob@agents.example'])).toBe(isLoop),
+])('with a Received field of this server, %j was delivered here before: %s', (field, isLoop) => {
+  const isDelivered = (header: string) =>
+    hasBeenDelivered(Buffer.from(`${header}\r\n\r\nbody\r\n`), ['ada@agents.example', 'bob@agents.example'], 'MX.example')
+  expect(isDelivered(`${received}\r\n${field}`)).toBe(isLoop)
+  expect(isDelivered(field)).toBe(false)
+})
+
+test.each<[field: string, isLoop: boolean]>([
+  [received, true],
+  ['Received: by mx.example. with HTTP id 1; Mon, 3 Nov 2025 10:00:00 +0000', true],
+  ['RECEIVED:\r\n from b (by mx.other)\r\n BY\r\n MX.Example', true],
+  ['Received: from mx.example by b.old.example; Mon, 3 Nov 2025 10:00:00 +0000', false],
+  ['Received: from a.example (by mx.example) by b.old.example', false],
+  ['Received: from a.example by mx.example.org', false],
+  ['X-Received: from a.example by mx.example', false],
+])('%j proves a loop with Delivered-To: %s', (field, isLoop) =>
+  expect(hasBeenDelivered(Buffer.from(`Delivered-To: ada@agents.example\r\n${field}\r\n\r\n`), ['ada@agents.example'], 'mx.example')).toBe(
+    isLoop,
+  ),
 )
 
 test('several go at once, the last field and a message without a body too', () => {

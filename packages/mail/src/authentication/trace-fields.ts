@@ -5,7 +5,8 @@ const lf = 10
 const cr = 13
 const space = 32
 const tab = 9
-const deliveredToBytesMax = 1_000
+/** Bytes of a trace field that are read. */
+const traceBytesMax = 2_000
 /** Bytes of a field that are searched for its name and the blanks after it. */
 const nameBytesMax = 300
 
@@ -79,20 +80,31 @@ function readServiceId(value: string): string {
   return id.toLowerCase().replace(/\.$/, '')
 }
 
-/** True when a Delivered-To field names one of these mailboxes, which means a mail loop. */
-export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[]): boolean {
+/**
+ * True for a mail loop: a Delivered-To field names one of these mailboxes, and a Received field is by this server. Delivered-To alone is the trace of
+ * another system that had a mailbox with this address, as in mail that is moved here.
+ */
+export function hasBeenDelivered(raw: Buffer, mailboxes: readonly string[], hostname: string): boolean {
+  const by = hostname.toLowerCase()
+  let isNamedHere = false
+  let isReceivedHere = false
   for (const field of fieldsOf(raw)) {
-    if (!isNamed(raw, field, 'delivered-to')) continue
-    const { start, end } = field
-    const text = raw.toString('utf8', start, Math.min(end, start + deliveredToBytesMax))
-    const address = text
-      .slice(text.indexOf(':') + 1)
-      .replace(/[\s<>]/g, '')
-      .toLowerCase()
-    if (mailboxes.includes(address)) return true
+    isNamedHere ||= isNamed(raw, field, 'delivered-to') && mailboxes.includes(traceValue(raw, field).replace(/[\s<>]/g, ''))
+    isReceivedHere ||= isNamed(raw, field, 'received') && receivers(traceValue(raw, field)).includes(by)
+    if (isNamedHere && isReceivedHere) return true
   }
   return false
 }
+
+/** The start of a field's value in lower case. */
+function traceValue(raw: Buffer, { start, end }: { start: number; end: number }): string {
+  const text = raw.toString('utf8', start, Math.min(end, start + traceBytesMax))
+  return text.slice(text.indexOf(':') + 1).toLowerCase()
+}
+
+/** The names after `by` in a Received field (RFC 5321 §4.4), without comments. */
+const receivers = (value: string): string[] =>
+  [...value.replace(/\([^()]*\)/g, ' ').matchAll(/(?:^|\s)by\s+([^\s;]+)/g)].map(([, name]) => (name as string).replace(/\.$/, ''))
 
 /** An unquoted value of RFC 8601. A value that needs quotes is left out. The complete result is in the `authentication` of the message. */
 const property = (name: string, value: string | null | undefined): string =>

@@ -82,6 +82,7 @@ describe('replyRecipients', () => {
     to: at('me@here.test', 'bob@x.test'),
     cc: at('cy@x.test'),
     ownAddresses: ['me@here.test'],
+    isSent: false,
     replyAll: false,
   }
   const flat = ({ to, cc }: ReturnType<typeof replyRecipients>) => [to.map((one) => one.address), cc.map((one) => one.address)]
@@ -119,12 +120,26 @@ describe('replyRecipients', () => {
   })
 
   test('a reply to our own message goes to its recipients', () => {
-    const ours = { ...base, from: [{ name: 'Me', address: 'Me@here.test' }], replyTo: at('desk@x.test'), to: at('bob@x.test') }
+    const ours = {
+      ...base,
+      isSent: true,
+      from: [{ name: 'Me', address: 'Me@here.test' }],
+      replyTo: at('desk@x.test'),
+      to: at('bob@x.test'),
+    }
     expect(flat(replyRecipients(ours))).toEqual([['bob@x.test'], []])
     expect(flat(replyRecipients({ ...ours, replyAll: true }))).toEqual([['bob@x.test'], ['cy@x.test']])
     expect(flat(replyRecipients({ ...ours, to: at('me@here.test'), cc: at() }))).toEqual([['me@here.test'], []])
     expect(flat(replyRecipients({ ...ours, to: at(), replyAll: true }))).toEqual([['cy@x.test'], []])
     expect(flat(replyRecipients({ ...ours, to: at(), cc: at() }))).toEqual([['Me@here.test'], []])
+  })
+
+  test('a received message that names us as its author is answered to its Reply-To, and without one to its recipients', () => {
+    const form = { ...base, from: at('me@here.test'), replyTo: at('visitor@x.test'), to: at('me@here.test'), cc: at() }
+    expect(flat(replyRecipients(form))).toEqual([['visitor@x.test'], []])
+    expect(flat(replyRecipients({ ...form, replyAll: true, cc: at('cy@x.test') }))).toEqual([['visitor@x.test'], ['cy@x.test']])
+    expect(flat(replyRecipients({ ...form, replyTo: at(), to: at('bob@x.test') }))).toEqual([['bob@x.test'], []])
+    expect(flat(replyRecipients({ ...form, replyTo: at('me+form@here.test') }))).toEqual([['me@here.test'], []])
   })
 })
 

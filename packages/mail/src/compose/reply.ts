@@ -38,6 +38,8 @@ export function replyReferences(parent: ThreadPlace): string[] {
 
 /** The addresses of the answered message and of the replying mailbox. */
 export type ReplySource = {
+  /** True for a message that the replying mailbox sent. A received one may name the mailbox as its author too, as the forms of web sites do. */
+  isSent: boolean
   /** The authors. Usually one, none where From names none. */
   from: NamedAddress[]
   replyTo: NamedAddress[]
@@ -48,19 +50,20 @@ export type ReplySource = {
 }
 
 /**
- * The recipients of a reply: Reply-To, or From. With `replyAll`, all other recipients too. The replying mailbox, also with a tag as in `handle+tag@`, and
- * repetitions are left out. A reply to a message from the same mailbox goes to the recipients of that message.
+ * The recipients of a reply: Reply-To, or From (RFC 5322 §3.6.2), and those of a message that the replying mailbox wrote. With `replyAll`, all other
+ * recipients too. The replying mailbox, also with a tag as in `handle+tag@`, and repetitions are left out.
  */
 export function replyRecipients(source: ReplySource): { to: NamedAddress[]; cc: NamedAddress[] } {
   const own = new Set(source.ownAddresses.map(withoutTag))
   const isOwn = ({ address }: NamedAddress) => own.has(withoutTag(address))
-  const isOurs = source.from.some(isOwn)
   const seen = new Set<string>()
   const isNew = ({ address }: NamedAddress) => address !== '' && !seen.has(folded(address)) && seen.add(folded(address)) !== undefined
   const others = (list: NamedAddress[]) => list.filter((one) => !isOwn(one) && isNew(one))
 
-  const answered = source.replyTo.length ? others(source.replyTo) : []
-  const to = isOurs ? others(source.to) : answered.length ? answered : others(source.from)
+  const answered = source.isSent ? [] : others(source.replyTo)
+  if (!source.isSent && answered.length === 0) answered.push(...others(source.from))
+  const isOurs = answered.length === 0 && (source.isSent || source.from.some(isOwn))
+  const to = isOurs ? others(source.to) : answered
   if (source.replyAll && !isOurs) to.push(...others(source.to))
   const cc = source.replyAll ? others(source.cc) : []
   // The message had no recipients but the mailbox itself and blind copies.

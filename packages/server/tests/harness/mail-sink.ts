@@ -41,6 +41,8 @@ export async function startMailSink(onMail: (mail: SunkMail) => void = () => {})
     authOptional: true,
     hideSTARTTLS: true,
     disableReverseLookup: true,
+    // Takes addresses such as `first..last@`, as the servers do that have them.
+    lenientAddressParsing: true,
     logger: false,
     onRcptTo({ address }, _session, done) {
       const reply = recipients(address, count(recipientAttempts, address))

@@ -1,5 +1,6 @@
 // Prepares message bytes for DATA, and addresses for MAIL and RCPT.
 import { domainToASCII } from 'node:url'
+import { localBytesMax } from '@callsign/mail/mail-address'
 
 /**
  * Message bytes after the transparency procedure (RFC 5321 §4.5.2), including the final dot, and the extensions they need. 8BITMIME is for
@@ -83,15 +84,14 @@ export type WirePath = { path: string; needsSmtputf8: boolean }
 
 // A dot-atom or a quoted-string (RFC 5321 §4.1.2), with UTF-8 (RFC 6531 §3.3). Leading and double dots are accepted, because they exist.
 const localPart = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.\u00a0-\u{10ffff}]+|"(?:[^"\\\p{Cc}]|\\[\u0020-\u007e])*")$/u
-const hostName = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$/
+const hostName = /^[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9_])?$/
 const addressLiteral = /^\[[A-Za-z0-9:.]{2,60}\]$/
 
 /** The path of an address, or null when it cannot stand in a command. The empty address is the null sender. */
 export function wirePath(address: string): WirePath | null {
   if (address === '') return { path: '', needsSmtputf8: false }
   const at = address.lastIndexOf('@')
-  // The guaranteed limits are 64 octets of local part and 255 of domain (RFC 5321 §4.5.3.1). Some bounce addresses exceed the first.
-  if (at < 1 || address.length > 320) return null
+  if (at < 1 || at > localBytesMax) return null
   const local = address.slice(0, at)
   const domain = asciiDomain(address.slice(at + 1))
   if (!localPart.test(local) || domain === null || !local.isWellFormed()) return null

@@ -1,19 +1,19 @@
 // Reads the <path> of MAIL and RCPT (RFC 5321 §4.1.2) with the UTF-8 of RFC 6531 §3.3.
 import { isIPv4, isIPv6 } from 'node:net'
+import { localBytesMax } from '@callsign/mail/mail-address'
 
 /** The address in its shortest form ('' for <>), and the text after the '>'. */
 type ParsedPath = { address: string; rest: string }
 
-const localBytesMax = 64
-const addressBytesMax = 254
 const labelLengthMax = 63
 const domainBytesMax = 255
 
-const dotString = /[\w!#$%&'*+\-/=?^`{|}~\u{a0}-\u{10ffff}]+(?:\.[\w!#$%&'*+\-/=?^`{|}~\u{a0}-\u{10ffff}]+)*/uy
+// Wider than Dot-string, because senders such as `first..last@` and `first.@` exist.
+const plainString = /[\w!#$%&'*+\-/=?^`{|}~.\u{a0}-\u{10ffff}]+/uy
 const quotedString = /"(?:[ !#-[\]-~\u{a0}-\u{10ffff}]|\\[ -~])*"/uy
-const label = /^[A-Za-z0-9\u{a0}-\u{10ffff}](?:[A-Za-z0-9\u{a0}-\u{10ffff}-]*[A-Za-z0-9\u{a0}-\u{10ffff}])?$/u
+const label = /^[\w\u{a0}-\u{10ffff}](?:[\w\u{a0}-\u{10ffff}-]*[\w\u{a0}-\u{10ffff}])?$/u
 
-/** True for a domain name of letters, digits and hyphens, or of Unicode labels. A trailing dot is refused. */
+/** True for a domain name of letters, digits, hyphens and underscores, or of Unicode labels. Many senders have names that no host may have. A trailing dot is refused. */
 const isDomain = (text: string): boolean =>
   Buffer.byteLength(text) <= domainBytesMax && text.split('.').every((part) => part.length <= labelLengthMax && label.test(part))
 
@@ -46,8 +46,7 @@ export function parsePath(text: string, kind: 'sender' | 'recipient'): ParsedPat
   if (close === -1) return null
   const domain = text.slice(local.end + 1, close)
   if (!isDomain(domain) && !isAddressLiteral(domain)) return null
-  const address = `${local.text}@${domain}`
-  return Buffer.byteLength(address) <= addressBytesMax ? { address, rest: text.slice(close + 1) } : null
+  return { address: `${local.text}@${domain}`, rest: text.slice(close + 1) }
 }
 
 /** The index after `@one,@two:`, or -1. */
@@ -61,13 +60,13 @@ function skipRoute(text: string): number {
 /** "john"@x and john@x are the same mailbox (§4.1.2), so redundant quotes and backslashes are dropped. */
 function readLocalPart(text: string, start: number): { text: string; end: number } | null {
   if (text[start] !== '"') {
-    const plain = matchAt(dotString, text, start)
+    const plain = matchAt(plainString, text, start)
     return plain === null ? null : { text: plain, end: start + plain.length }
   }
   const quoted = matchAt(quotedString, text, start)
   if (quoted === null) return null
   const content = quoted.slice(1, -1).replace(/\\(.)/gu, '$1')
-  const isPlain = matchAt(dotString, content, 0) === content
+  const isPlain = matchAt(plainString, content, 0) === content
   return { text: isPlain && content !== '' ? content : `"${content.replace(/["\\]/g, '\\$&')}"`, end: start + quoted.length }
 }
 

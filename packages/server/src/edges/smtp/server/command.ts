@@ -1,5 +1,5 @@
 // Parses command lines into verb and argument, and the arguments of EHLO, MAIL and RCPT.
-import { isAddressLiteral, isBeyondAscii, parsePath } from './address.ts'
+import { isBeyondAscii, parsePath } from './address.ts'
 import { replies, type SmtpReply } from './reply.ts'
 
 type Command = { verb: string; argument: string }
@@ -12,14 +12,17 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** True when the bytes start like an HTTP request. A browser was pointed at this port, perhaps to smuggle SMTP through it. */
 export const isHttp = (line: Buffer): boolean => httpVerb.test(line.toString('latin1', 0, 8))
 
-/** The verb in upper case and the rest of the line, or null when the line has control characters or is not UTF-8. */
+/**
+ * The verb in upper case and the rest of the line, or null when the line has control characters or is not UTF-8. The names of machines in a greeting
+ * may have bytes of an older charset.
+ */
 export function splitCommand(line: Buffer): Command | null {
   let text = line.toString('latin1')
   if (!/^[ -~]*$/.test(text)) {
     try {
       text = utf8.decode(line)
     } catch {
-      return null
+      if (!/^(?:EHLO|HELO) /i.test(text)) return null
     }
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
     if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return null
@@ -29,11 +32,9 @@ export function splitCommand(line: Buffer): Command | null {
   return { verb: text.slice(0, space).toUpperCase(), argument: text.slice(space + 1).trim() }
 }
 
-/** The client's name as given, or null. Underscores are accepted, because many machines have them. */
-export function parseClientName(argument: string): string | null {
-  if (argument.length > clientNameLengthMax) return null
-  return isAddressLiteral(argument) || /^[A-Za-z0-9_.-]+$/.test(argument) ? argument : null
-}
+/** The client's name as given, or null. Any text is accepted, because the names of many machines are no host names. `splitCommand` refuses control characters. */
+export const parseClientName = (argument: string): string | null =>
+  argument !== '' && argument.length <= clientNameLengthMax && !/\p{C}/u.test(argument) ? argument : null
 
 /**
  * The argument of MAIL (RFC 5321 §4.1.1.2, SIZE RFC 1870, BODY RFC 6152, SMTPUTF8 RFC 6531), or the reply that refuses it. AUTH (RFC 4954 §5) has no

@@ -17,7 +17,7 @@ export type SenderFacts = {
   /** '' for the null sender. Quoted local parts are in their shortest form. The case is the client's. */
   from: string
   clientAddress: string
-  /** The name given with EHLO or HELO: letters, digits, '.', '-', '_', or an address literal. It is not verified. */
+  /** The name given with EHLO or HELO: printable text. It is not verified, and may look like anything else. */
   clientName: string
   esmtp: boolean
   tls: TlsFacts | null

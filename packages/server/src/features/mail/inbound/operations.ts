@@ -216,7 +216,7 @@ export function createInboundMail({
       const owners = found.flatMap((owner) => owner ?? [])
       if (owners.length < found.length) return 'gone'
       const mailboxes = owners.map((owner) => owner.address)
-      if (hasBeenDelivered(arrival.raw, mailboxes)) return 'loop'
+      if (hasBeenDelivered(arrival.raw, mailboxes, hostname)) return 'loop'
       // Before the message joins a group, which would have to be split.
       if (!(await storage.hasRoom(owners, arrival.raw.length))) return 'full'
       const checked = await senders.check(arrival, owners)

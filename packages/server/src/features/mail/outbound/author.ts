@@ -12,9 +12,11 @@ export interface Authors {
    * primary address. Throws 400 for an address of another agent.
    */
   chooseAuthor(owner: MailboxOwner, from: string | null | undefined, cameTo?: string | null): Promise<ParsedAddress>
-  /** The addresses that an answer to a message does not go to: those of the agent itself. */
-  findOwnAddresses(owner: MailboxOwner, message: Pick<MessageRow, 'direction' | 'from_address' | 'envelope_to'>): Promise<string[]>
+  /** The addresses that an answer to a message does not go to: those of the agent, and those in the message that lead to its mailbox, as by a catch-all. */
+  findOwnAddresses(owner: MailboxOwner, message: Addresses): Promise<string[]>
 }
+
+type Addresses = Pick<MessageRow, 'direction' | 'from_address' | 'envelope_to' | 'to_addresses' | 'cc_addresses' | 'reply_to'>
 
 export function createAuthors(identities: Pick<Identities, 'findHosted' | 'findAddresses'>): Authors {
   const isOwn = async (owner: MailboxOwner, address: string): Promise<boolean> =>
@@ -36,10 +38,18 @@ export function createAuthors(identities: Pick<Identities, 'findHosted' | 'findA
       return { name: given.name === '' ? owner.displayName : given.name, address }
     },
 
-    findOwnAddresses: async (owner, message) => [
-      ...(await identities.findAddresses(owner.identityId)),
-      ...(message.envelope_to === null ? [] : [message.envelope_to]),
-      ...(message.direction === 'outbound' ? [message.from_address] : []),
-    ],
+    async findOwnAddresses(owner, message) {
+      const named = new Set([message.from_address, ...message.reply_to, ...message.to_addresses, ...message.cc_addresses])
+      const [own, leading] = await Promise.all([
+        identities.findAddresses(owner.identityId),
+        Promise.all([...named].map(async (address) => (await identities.findHosted(address))?.mailboxId === owner.mailboxId)),
+      ])
+      return [
+        ...own,
+        ...[...named].filter((_, index) => leading[index]),
+        ...(message.envelope_to === null ? [] : [message.envelope_to]),
+        ...(message.direction === 'outbound' ? [message.from_address] : []),
+      ]
+    },
   }
 }

@@ -3,6 +3,7 @@ import type { Metadata } from '@callsign/contract/metadata'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { checkCustomHeaders } from '@callsign/mail/compose/custom-headers'
 import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
+import { isPlainLocal, localBytesMax } from '@callsign/mail/mail-address'
 import { type ParsedAddress, parseAddresses } from '@callsign/mail/mime/addresses'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { isForeignKeyViolation } from '../../../core/sql.ts'
@@ -80,32 +81,51 @@ export function readAddresses(field: string, entries: string[]): ParsedAddress[]
   })
 }
 
-/** One address with or without a name. Null when mail cannot be sent to it. */
+/**
+ * One address with or without a name. Null when mail cannot be sent to it. Everything before the `<` is the name, because comments, groups and lists
+ * belong to header fields. A name in quotes loses them.
+ */
 export function readAddress(entry: string): ParsedAddress | null {
-  const [address, ...others] = parseAddresses(entry, 2)
-  return address && others.length === 0 && isSendable(address.address) && isWhole(entry, address.address) ? address : null
-}
-
-/** True when the entry is this address with at most a name. The parser, made for inbound mail, also finds addresses in longer text. */
-function isWhole(entry: string, address: string): boolean {
   const text = entry.trim()
-  if (/\p{Cc}/u.test(text)) return false
-  if (text.toLowerCase() === address.toLowerCase()) return true
-  if (!text.toLowerCase().endsWith(`<${address.toLowerCase()}>`)) return false
-  const name = text.slice(0, text.length - address.length - 2).trim()
-  return !/[<>@]/.test(name) || /^"(?:[^"\\]|\\.)*"$/.test(name)
+  const open = text.endsWith('>') ? openingOf(text) : -1
+  const address = withLowerDomain(open < 0 ? text : text.slice(open + 1, -1))
+  const before = open < 0 ? '' : text.slice(0, open).trim()
+  const isQuoted = /^"(?:[^"\\]|\\.)*"$/.test(before)
+  const name = isQuoted ? before.slice(1, -1).replace(/\\(.)/g, '$1') : before
+  // Another address in front of the last one is a list, or a name that looks like another sender.
+  const isName = isQuoted || !/[<>]|[^\s@]@[^\s@]/.test(before)
+  return isName && !/\p{Cc}/u.test(text) && text.isWellFormed() && isSendable(address)
+    ? { name: isRepeated(name, address) ? '' : name, address }
+    : null
 }
 
-/** True for an address that SMTP can carry (RFC 5321 §4.5.3.1: 64 octets before the @, 255 after, 254 in all). */
+/** The index of the `<` of the address that ends a text. A quoted local part may have a `<` of its own. */
+function openingOf(text: string): number {
+  const quoted = text.lastIndexOf('"@')
+  const end = quoted < 0 ? text.length : text.slice(0, quoted).search(/<"(?:[^"\\]|\\.)*$/)
+  return end >= 0 && quoted >= 0 ? end : text.lastIndexOf('<')
+}
+
+/** A name that only repeats the address says nothing. */
+const isRepeated = (name: string, address: string): boolean => name.toLowerCase() === address.toLowerCase()
+
+const withLowerDomain = (address: string): string => {
+  const at = address.lastIndexOf('@')
+  return address.slice(0, at + 1) + address.slice(at + 1).toLowerCase()
+}
+
+/** True for an address that SMTP can carry. Labels with underscores and local parts such as `first..last` are in use. */
 function isSendable(address: string): boolean {
   const at = address.lastIndexOf('@')
   const local = address.slice(0, at)
   const domain = address.slice(at + 1)
-  if (at < 1 || Buffer.byteLength(local) > 64 || Buffer.byteLength(address) > 254) return false
-  const label = '[\\p{L}\\p{N}]([\\p{L}\\p{N}-]{0,61}[\\p{L}\\p{N}])?'
-  const isDomain = new RegExp(`^${label}(\\.${label})*$`, 'u').test(domain) || /^\[(IPv6:[0-9a-fA-F:.]+|[0-9.]+)\]$/.test(domain)
-  return isDomain && /^([^\s"(),:;<>@[\\\]\p{Cc}]+|"([^"\\\p{Cc}]|\\[^\p{Cc}])*")$/u.test(local)
+  if (at < 1 || Buffer.byteLength(local) > localBytesMax || Buffer.byteLength(domain) > domainBytesMax) return false
+  const label = '[\\p{L}\\p{N}_]([\\p{L}\\p{N}_-]{0,61}[\\p{L}\\p{N}_])?'
+  const isDomain = new RegExp(`^${label}(\\.${label})*$`, 'u').test(domain) || /^\[(IPv6:[0-9a-f:.]+|[0-9.]+)\]$/i.test(domain)
+  return isDomain && (isPlainLocal(local) || /^"([^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u.test(local))
 }
+
+const domainBytesMax = 255
 
 /** Checks the number of recipients and drops duplicates. An address stays in the first field that names it. */
 export function checkRecipients(recipients: Recipients): Recipients {
@@ -151,6 +171,7 @@ const authorsOf = ({ from_name: name, from_address: address }: MessageRow): Pars
 /** The recipients, subject and thread position of an answer to a message. */
 export function answerTo(message: MessageRow, ownAddresses: string[], replyAll: boolean) {
   const recipients = replyRecipients({
+    isSent: message.direction === 'outbound',
     from: authorsOf(message),
     replyTo: message.reply_to.map(bare),
     to: message.to_addresses.map(bare),
