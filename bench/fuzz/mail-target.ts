@@ -101,7 +101,7 @@ export function fuzzMail(raw: Buffer): string {
   }
   const cleaned = withoutForeignResults(raw, 'mx.example')
   if (withoutForeignResults(cleaned, 'mx.example').length !== cleaned.length) throw new Error('foreign results are left')
-  hasBeenDelivered(raw, ['a@b.example'])
+  hasBeenDelivered(raw, ['a@b.example'], 'mx.example')
   // Its strings are cleaned where they are stored.
   readReport(raw, '', 'a@b.example')
   return [
