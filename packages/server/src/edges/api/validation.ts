@@ -9,6 +9,9 @@ import { pathUnknown } from './failure.ts'
 /** Maximum number of details per response. */
 const detailsMax = 20
 
+/** Maximum number of details that the message of an error has too. */
+const sentencesMax = 3
+
 /** Larger inputs get only their first error. Collecting all of them would let one request create millions of error objects. */
 const explainedValuesMax = 2000
 
@@ -131,19 +134,24 @@ function countValues(value: unknown, most: number): number {
   return count
 }
 
+/** The error with one sentence per detail, up to `sentencesMax`. Many clients show the message alone. */
 function failureFrom(details: ErrorDetail[]): ApiError {
-  const first = details[0]
-  const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : ''
-  const subject = first?.path ? first.path.slice(1).replaceAll('/', '.') : 'The body'
-  return new ApiError('validation_error', first ? `${subject} ${first.message}${more}.` : 'The request is not valid.', { details })
+  const sentences = details.slice(0, sentencesMax).map(({ path, message }) => `${path ? namesOf(path) : 'The body'} ${message}`)
+  const left = details.length - sentences.length
+  const text = `${sentences.join('. ')}${left > 0 ? ` (and ${left} more, see details)` : ''}.`
+  return new ApiError('validation_error', details.length > 0 ? text : 'The request is not valid.', { details })
 }
+
+const namesOf = (path: string): string => path.slice(1).replaceAll('/', '.')
 
 /** One sentence per error, without Ajv's errors about branches of a choice that were not meant. */
 function describe(errors: ErrorObject[]): ErrorDetail[] {
   const details: ErrorDetail[] = []
   const seen = new Set<string>()
   const choices = new Map(errors.filter((error) => error.keyword === 'anyOf').map((error) => [error.instancePath, error]))
-  for (const error of errors) {
+  // Unknown fields first: a misspelt name is often the reason why another one is missing.
+  const ordered = errors.toSorted((a, b) => Number(b.keyword === 'additionalProperties') - Number(a.keyword === 'additionalProperties'))
+  for (const error of ordered) {
     const choice = choices.get(error.instancePath)
     // Errors of the branches at the same place add nothing to the error of the choice, unless only one branch accepts this type of value.
     if (choice && error !== choice && error.keyword === 'type') continue
