@@ -66,7 +66,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     if (operation.params) check('params', pathCheck(operation.params)(pathValues(operation, details)))
     if (operation.query) check('query', queryCheck(operation.query)({ ...details.query }))
     else expect(details.query).toBeUndefined()
-    if (operation.body) check('body', bodyCheck(operation.body, operation.bodyOptional ?? false)(structuredClone(details.body)))
+    if (operation.body) check('body', bodyCheck(operation.body, false)(structuredClone(details.body)))
     else expect(details.body).toBeUndefined()
   })
 

@@ -134,7 +134,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
   deleteVaultSecretByBody: {
     description: 'Does the same as the request on the path of the secret, with its id in the query or the body.',
     keys: 'organization',
-    query: { id: secret },
+    body: { id: secret },
     reply: { id: secret },
     sdk: `${openVault}await vault.delete('bank')`,
     python: `${openInPython}vault.delete("bank")`,
@@ -170,7 +170,7 @@ export const vaultDetails: Record<string, OperationDetails> = {
     description: 'Does the same as the request on the path of the grant, with the agent in the query or the body.',
     keys: 'organization',
     params: { id: secret },
-    query: { agent_handle: 'sales' },
+    body: { agent_handle: 'sales' },
     sdk: `${openVault}await vault.revoke('bank', { agentHandle: 'sales' })`,
     python: `${openInPython}vault.revoke("bank", agent_handle="sales")`,
     cli: 'callsign vault revoke bank --agent sales',
