@@ -78,7 +78,7 @@ const withoutOption: Record<string, Record<string, string>> = {
   'mail list': {
     thread_id: '--thread',
     is_trashed: '--trash, because lists leave the trash out without it',
-    view: '--json prints full messages, and text needs the summary',
+    view: '--json prints the default view, and text needs the summary',
   },
   'mail search': { q: 'the argument' },
   'threads list': { q: '--search' },

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { ClientId, clientIdField } from './client-id.ts'
 import { operation } from './operation.ts'
-import { id, nullableString, nullableTimestamp, strict, Timestamp } from './schema.ts'
+import { id, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Leaves room for the names of its records (253 octets each) and for addresses at it (254, of which a handle takes 33). */
 export const domainCharactersMax = 200
@@ -60,7 +60,7 @@ export const listDomains = operation({
   tag: 'Domains',
   scopes: ['domains:read'],
   status: 200,
-  reply: Type.Object({ data: Type.Array(DomainWithCount) }),
+  reply: page(DomainWithCount),
 })
 
 export const createDomain = operation({

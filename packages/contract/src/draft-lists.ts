@@ -1,8 +1,36 @@
-// Drafts of every mailbox that a key can access.
+// Drafts of one mailbox, and of every mailbox that a key can access.
 import Type from 'typebox'
 import { Draft } from './drafts.ts'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, page, strict } from './schema.ts'
+import { Cursor, HandleReference, id, Limit, MailboxParam, page, pageFields, strict } from './schema.ts'
+
+export const listDrafts = operation({
+  id: 'listDrafts',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/drafts',
+  summary: 'Lists the drafts of one mailbox, newest update first. count is the total number.',
+  tag: 'Drafts',
+  scopes: ['drafts:read'],
+  params: strict({ email_address: MailboxParam }),
+  query: strict({
+    limit: Limit,
+    offset: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Number of drafts to skip, counted from the cursor.' }),
+    ),
+    cursor: Cursor,
+  }),
+  status: 200,
+  reply: Type.Object(
+    {
+      drafts: Type.Array(Draft, { description: 'The same items as `data`.' }),
+      count: Type.Integer({ description: 'The number of drafts on all pages.' }),
+      limit: Type.Integer(),
+      offset: Type.Integer(),
+      ...pageFields(Draft),
+    },
+    { $id: 'DraftList' },
+  ),
+})
 
 export const listAllDrafts = operation({
   id: 'listAllDrafts',

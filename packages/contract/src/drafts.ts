@@ -5,7 +5,7 @@ import { ClientId, clientIdField } from './client-id.ts'
 import { automaticField, Labels, markChanges, marks, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
 import { AddressOrAddresses, CustomHeaders, FromAddress, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
-import { AddressText, Deleted, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { AddressText, Deleted, id, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50
@@ -120,22 +120,6 @@ export const createDraft = operation({
   errors: ['approval_required', 'conflict', 'draft_not_editable', 'storage_quota_exceeded'],
   idempotent: true,
   bodyBytesMax: attachmentBodyBytesMax,
-})
-
-export const listDrafts = operation({
-  id: 'listDrafts',
-  method: 'GET',
-  path: draftsPath,
-  summary: 'Lists the drafts of one mailbox, newest update first. count is the total number.',
-  tag: 'Drafts',
-  scopes: ['drafts:read'],
-  params: mailboxParams,
-  query: strict({ limit: Limit, offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })) }),
-  status: 200,
-  reply: Type.Object(
-    { drafts: Type.Array(Draft), count: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
-    { $id: 'DraftList' },
-  ),
 })
 
 export const getDraft = operation({

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, pageFields, strict, Timestamp } from './schema.ts'
 
 /** Maximum length of a message's text, in characters. */
 export const imessageTextCharactersMax = 20_000
@@ -154,7 +154,10 @@ export const listImessages = operation({
   scopes: ['imessage:read'],
   query: strict({ conversation_id: Type.Optional(id('conversation')), limit: Limit, cursor: Cursor }),
   status: 200,
-  reply: Type.Object({ messages: Type.Array(ImessageItem), next_cursor: nullableString() }, { $id: 'ImessageHistory' }),
+  reply: Type.Object(
+    { messages: Type.Array(ImessageItem, { description: 'The same items as `data`.' }), ...pageFields(ImessageItem) },
+    { $id: 'ImessageHistory' },
+  ),
   errors: ['not_found'],
 })
 

@@ -1,5 +1,5 @@
 // A message as the API shows it: whole, as an item of a list, and as a summary.
-import Type, { type Static, type TObject, type TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { Attachment } from './attachments.ts'
 import { Code } from './codes.ts'
 import { Flag } from './flags.ts'
@@ -71,21 +71,35 @@ const { text, html, extracted_text, headers, references, ...summaryFields } = me
 /** An item of a list with view=summary. */
 export type MessageSummary = Omit<Static<typeof MessageItem>, 'text' | 'html' | 'extracted_text' | 'headers' | 'references'>
 
-/** One item of a list. Here, `from` may have the form `display name <address>`. Its type is that of the full view. */
-export const MessageItem = Type.Unsafe<Static<TObject<typeof messageFields>>>(
-  Type.Object(
-    { ...summaryFields, ...Type.Partial(Type.Object({ text, html, extracted_text, headers, references })).properties },
-    { $id: 'MessageItem' },
-  ),
-)
+type ItemField<F extends TSchema> = ReturnType<typeof Type.Unsafe<Static<F>>>
+const inSomeViews = <F extends TSchema>(field: F) => Type.Optional(field) as unknown as ItemField<F>
 
-/** The views of a list of messages. */
-export const views = ['full', 'summary'] as const
-export type View = (typeof views)[number]
+/** The fields of a listed message. Their types are those of the standard view: only `headers` may be missing. */
+export const itemFields = {
+  ...summaryFields,
+  text: inSomeViews(text),
+  html: inSomeViews(html),
+  extracted_text: inSomeViews(extracted_text),
+  references: inSomeViews(references),
+  headers: Type.Optional(headers),
+}
+
+/** One item of a list. Here, `from` may have the form `display name <address>`. */
+export const MessageItem = Type.Object(itemFields, { $id: 'MessageItem' })
+
+/** The views of a list of messages, with the fields that each leaves out. */
+export const viewOmissions = {
+  standard: ['headers'],
+  full: [],
+  summary: ['text', 'html', 'extracted_text', 'headers', 'references'],
+} as const satisfies Record<string, readonly (keyof typeof itemFields)[]>
+export type View = keyof typeof viewOmissions
+export const viewDefault: View = 'standard'
 export const viewField = Type.Optional(
   Type.Unsafe<View>({
     type: 'string',
-    enum: [...views],
-    description: 'summary leaves out text, html, extracted_text, headers and references. The default is full.',
+    enum: Object.keys(viewOmissions),
+    description:
+      'standard, the default, leaves out headers. full has them too. summary also leaves out text, html, extracted_text and references.',
   }),
 )

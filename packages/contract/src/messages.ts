@@ -3,10 +3,22 @@ import Type from 'typebox'
 import { FlagType } from './flags.ts'
 import { MessageStatus } from './message-delivery.ts'
 import { listFilters, waitFilters } from './message-filters.ts'
-import { Direction, Message, MessageItem, messageFields, viewField } from './message-views.ts'
+import { Direction, itemFields, Message, MessageItem, viewField } from './message-views.ts'
 import { Label, Labels, markChanges, markFilters, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, HandleReference, id, Limit, MailboxParam, nullableString, nullableTimestamp, page, strict } from './schema.ts'
+import {
+  Cursor,
+  Deleted,
+  HandleReference,
+  id,
+  Limit,
+  MailboxParam,
+  nullableString,
+  nullableTimestamp,
+  page,
+  pageFields,
+  strict,
+} from './schema.ts'
 import { WaitCursor } from './waits.ts'
 
 const messageParams = strict({ email_address: MailboxParam, message_id: id('message') })
@@ -30,7 +42,14 @@ export const listMail = operation({
     cursor: Cursor,
   }),
   status: 200,
-  reply: Type.Object({ messages: Type.Array(MessageItem), total: Type.Integer(), next_cursor: nullableString() }, { $id: 'MailList' }),
+  reply: Type.Object(
+    {
+      messages: Type.Array(MessageItem, { description: 'The same items as `data`.' }),
+      total: Type.Integer({ description: 'The number of messages on all pages.' }),
+      ...pageFields(MessageItem),
+    },
+    { $id: 'MailList' },
+  ),
   errors: ['not_found'],
 })
 
@@ -203,12 +222,12 @@ export const searchMessages = operation({
   tag: 'Messages',
   scopes: ['mail:read'],
   params: mailboxParams,
-  query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), ...markFilters, limit: Limit, cursor: Cursor }),
+  query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), ...markFilters, view: viewField, limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(
     Type.Object(
       {
-        ...messageFields,
+        ...itemFields,
         highlights: Type.Object({
           subject: nullableString({ description: 'The subject, HTML-escaped, with <mark> around each match.' }),
           text: nullableString({ description: 'Fragments of the text, HTML-escaped, with <mark> around each match.' }),

@@ -42,9 +42,15 @@ export const HandleReference = Type.String({ minLength: 1 })
 /** The reply to a DELETE, `{id, deleted: true}`. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
 
-/** The list envelope. Lists of mail, drafts, domains, tunnels and iMessage history have shapes of their own. */
-export const page = <S extends TSchema>(item: S) =>
-  Type.Object({ object: Type.Literal('list'), data: Type.Array(item), has_more: Type.Boolean(), next_cursor: nullableString() })
+/** The fields of every list. Lists of mail, drafts and iMessage history have their items under a second name too. */
+export const pageFields = <S extends TSchema>(item: S) => ({
+  object: Type.Literal('list'),
+  data: Type.Array(item),
+  has_more: Type.Boolean(),
+  next_cursor: nullableString({ description: 'The `cursor` of the next page. null on the last page.' }),
+})
+
+export const page = <S extends TSchema>(item: S) => Type.Object(pageFields(item))
 
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 }))
 export const Cursor = Type.Optional(

@@ -1,6 +1,6 @@
 // Threads are listed, searched, sorted into folders, labelled and deleted.
 import Type from 'typebox'
-import { MessageItem } from './message-views.ts'
+import { MessageItem, viewField } from './message-views.ts'
 import { flagChanges } from './messages.ts'
 import { Label, MetadataChange, metadataField, metadataFilter } from './metadata.ts'
 import { operation } from './operation.ts'
@@ -110,6 +110,7 @@ export const getThread = operation({
   tag: 'Threads',
   scopes: ['mail:read'],
   params: strict({ email_address: MailboxParam, thread_id: id('thread') }),
+  query: strict({ view: viewField }),
   status: 200,
   reply: ThreadWithMessages,
 })
@@ -124,6 +125,7 @@ export const getThreadById = operation({
   tag: 'Threads',
   scopes: ['mail:read'],
   params: threadParams,
+  query: strict({ view: viewField }),
   status: 200,
   reply: ThreadWithMessages,
 })

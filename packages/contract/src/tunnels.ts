@@ -50,7 +50,7 @@ export const listTunnels = operation({
     status: Type.Optional(Status),
   }),
   status: 200,
-  reply: Type.Object({ object: Type.Literal('list'), data: Type.Array(Tunnel), has_more: Type.Boolean() }),
+  reply: page(Tunnel),
 })
 
 export const getTunnel = operation({

@@ -1,12 +1,12 @@
 // Drafts of one mailbox have versions, and are sent once, immediately or at a scheduled time. `mailbox` is a full address or an agent handle everywhere.
 import type { requestApproval } from '@callsign/contract/approvals'
-import type { listAllDrafts } from '@callsign/contract/draft-lists'
+import type { listAllDrafts, listDrafts } from '@callsign/contract/draft-lists'
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
 
 export type Draft = ReplyOf<typeof contract.getDraft>
-export type DraftPage = ReplyOf<typeof contract.listDrafts>
+export type DraftPage = ReplyOf<typeof listDrafts>
 export type DraftVersion = ReplyOf<typeof contract.listDraftVersions>['data'][number]
 export type SentDraft = ReplyOf<typeof contract.sendDraft>
 export type DraftAttachment = Draft['attachments'][number]
@@ -24,7 +24,7 @@ export class Drafts {
   }
 
   /** Returns one page, newest update first. `count` is the total number. */
-  list(mailbox: string, query?: QueryOf<typeof contract.listDrafts>, options?: RequestOptions): Promise<DraftPage> {
+  list(mailbox: string, query?: QueryOf<typeof listDrafts>, options?: RequestOptions): Promise<DraftPage> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts`, query, options })
   }
 

@@ -41,7 +41,7 @@ export class Messages {
     this.#connection = connection
   }
 
-  /** One page of messages, newest first. `view: 'summary'` leaves out bodies, headers and references. */
+  /** One page of messages, newest first. `view: 'full'` has headers too. `view: 'summary'` leaves out bodies and references. */
   list(mailbox: string, query: QueryOf<typeof listMessages> & { view: 'summary' }, options?: RequestOptions): Promise<SummaryPage>
   list(mailbox: string, query?: QueryOf<typeof listMessages>, options?: RequestOptions): Promise<MessagePage>
   list(mailbox: string, query?: QueryOf<typeof listMessages>, options?: RequestOptions): Promise<MessagePage> {

@@ -36,7 +36,7 @@ export class Mail {
     return this.#connection.request({ method: 'PATCH', path: '/mail/messages', body, options })
   }
 
-  /** One page of messages of every mailbox that the key can access, newest first. `view: 'summary'` leaves out bodies, headers and references. */
+  /** One page of messages of every mailbox that the key can access, newest first. `view: 'full'` has headers too. `view: 'summary'` leaves out bodies and references. */
   list(query: QueryOf<typeof listMail> & { view: 'summary' }, options?: RequestOptions): Promise<SummaryList>
   list(query?: QueryOf<typeof listMail>, options?: RequestOptions): Promise<MailList>
   list(query?: QueryOf<typeof listMail>, options?: RequestOptions): Promise<MailList> {

@@ -182,7 +182,16 @@ describe('GET …/drafts', () => {
   test('lists newest update first, 50 by default, with count as the total', async () => {
     await harness.createAgent('lister')
     const path = '/mailboxes/lister/drafts'
-    expect(await harness.expectApi(200, 'GET', path)).toEqual({ drafts: [], count: 0, limit: 50, offset: 0 })
+    expect(await harness.expectApi(200, 'GET', path)).toEqual({
+      drafts: [],
+      count: 0,
+      limit: 50,
+      offset: 0,
+      object: 'list',
+      data: [],
+      has_more: false,
+      next_cursor: null,
+    })
     const ids: string[] = []
     for (let i = 0; i < 55; i++) ids.push((await harness.expectApi(201, 'POST', path, { body: { subject: `Number ${i}` } })).id)
     const touched = ids[20] as string
@@ -195,6 +204,9 @@ describe('GET …/drafts', () => {
     const page = await harness.expectApi(200, 'GET', `${path}?limit=3&offset=53`)
     expect([page.drafts.map((one: Json) => one.id), page.count, page.limit, page.offset]).toEqual([order.slice(53), 55, 3, 53])
     expect((await harness.expectApi(200, 'GET', `${path}?limit=100&offset=1000`)).drafts).toEqual([])
+    expect([first.object, first.data, first.has_more]).toEqual(['list', first.drafts, true])
+    const rest = await harness.expectApi(200, 'GET', `${path}?cursor=${first.next_cursor}`)
+    expect([rest.data.map((one: Json) => one.id), rest.has_more, rest.next_cursor]).toEqual([order.slice(50), false, null])
   })
 
   test.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'offset=99999999999', 'cursor=a'])('%s is 400', async (query) => {

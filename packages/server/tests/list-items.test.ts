@@ -21,16 +21,17 @@ beforeAll(async () => {
 afterAll(() => harness?.stop())
 
 const get = (path: string): Promise<Json> => harness.expectApi(200, 'GET', path)
-/** The message as each list shows it, twice, so that the second answer comes from the cache. */
-async function listed(query = ''): Promise<Json[]> {
+/** The message in a view as each list shows it, twice, so that the second answer comes from the cache. */
+async function listed(view = ''): Promise<Json[]> {
+  const query = view && `&view=${view}`
   const items: Json[] = []
   for (let i = 0; i < 2; i++) {
     const [mail, mailbox, thread] = await Promise.all([
       get(`/mail/messages?limit=5${query}`),
       get(`/mailboxes/ann/messages?limit=5${query}`),
-      get(`/threads/${threadId}`),
+      get(`/threads/${threadId}?${query}`),
     ])
-    items.push(...[...mail.messages, ...mailbox.data, ...(query === '' ? thread.messages : [])].filter(({ id }) => id === messageId))
+    items.push(...[...mail.messages, ...mailbox.data, ...thread.messages].filter(({ id }) => id === messageId))
   }
   return items
 }
@@ -41,9 +42,16 @@ const comparable = ({ from: _from, attachments, ...item }: Json): Json => ({
 })
 async function expectShown(): Promise<void> {
   const { authentication: _a, raw_url: _r, delivery: _d, ...message } = await harness.getMessage('ann', messageId)
-  const items = await listed()
-  expect(items).toHaveLength(6)
-  for (const item of items) expect(comparable(item)).toEqual(comparable(message))
+  const { headers: _h, ...standard } = message
+  for (const [view, expected] of [
+    ['', standard],
+    ['standard', standard],
+    ['full', message],
+  ]) {
+    const items = await listed(view)
+    expect(items).toHaveLength(6)
+    for (const item of items) expect(comparable(item)).toEqual(comparable(expected))
+  }
 }
 
 describe('items of lists', () => {
@@ -125,9 +133,13 @@ describe('items of lists', () => {
   test('in the summary view lack the bodies, headers and references, and nothing else', async () => {
     const [full] = await listed()
     const { text: _t, html: _h, extracted_text: _e, headers: _s, references: _r, ...rest } = full as Json
-    const items = await listed('&view=summary')
-    expect(items).toHaveLength(4)
+    const items = await listed('summary')
+    expect(items).toHaveLength(6)
     for (const item of items) expect(comparable({ ...item, from: '' })).toEqual(comparable({ ...rest, from: '' }))
+    const search = await get('/mailboxes/ann/search?q=Listed&view=summary')
+    expect(search.data.map(({ highlights: _, ...hit }: Json) => comparable({ ...hit, from: '' }))).toEqual([
+      comparable({ ...rest, from: '' }),
+    ])
     const { status, body } = await harness.api('GET', '/mail/messages?view=short')
     expect([status, body.error.message]).toEqual([400, expect.stringContaining('view')])
   })

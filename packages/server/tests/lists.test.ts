@@ -12,11 +12,12 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 const mail = (query = '') => harness.expectApi(200, 'GET', `/mail/messages${query}`)
+const none = { messages: [], total: 0, object: 'list', data: [], has_more: false, next_cursor: null }
 const ids = (items: Json[]): string[] => items.map((item) => item.id)
 
 describe('GET /mail/messages', () => {
   test('is empty at first with {messages, total}', async () => {
-    expect(await mail()).toEqual({ messages: [], total: 0, next_cursor: null })
+    expect(await mail()).toEqual(none)
   })
 
   test('items have the fields of the contract, newest first, with a default limit of 50', async () => {
@@ -25,6 +26,7 @@ describe('GET /mail/messages', () => {
     const all = await mail()
     expect([all.messages.length, all.total]).toEqual([50, 55])
     expect(ids(all.messages)).toEqual(sent.toReversed().slice(0, 50))
+    expect([all.object, all.data, all.has_more]).toEqual(['list', all.messages, true])
     expect(all.messages[0]).toMatchObject({
       id: sent[54],
       thread_id: expect.stringMatching(/^thrd_/),
@@ -54,7 +56,7 @@ describe('GET /mail/messages', () => {
       const one = await mail(query)
       expect([ids(one.messages), one.total]).toEqual([[id], 1])
     }
-    expect(await mail(`?thread_id=${thread_id}&agent=ben`)).toEqual({ messages: [], total: 0, next_cursor: null })
+    expect(await mail(`?thread_id=${thread_id}&agent=ben`)).toEqual(none)
   })
 
   test('an unknown agent is 404, and limit is 1-100', async () => {

@@ -41,13 +41,13 @@ async function list({ client, output }: Context, values: Values): Promise<number
   const onlyOne = oneMailboxFilters(values)
   const reason = onlyOne.length > 0 ? `${onlyOne.join(', ')} can filter the mail of one mailbox only.` : undefined
   const [thread, agent, mailbox] = [text(values, 'thread'), text(values, 'agent'), text(values, 'mailbox')]
-  const view: 'full' | 'summary' = output.isJson ? 'full' : 'summary'
+  const view: 'standard' | 'summary' = output.isJson ? 'standard' : 'summary'
   const query = { ...listQuery(values), view, ...(thread !== undefined && { thread_id: thread }) }
   const page =
     onlyOne.length > 0 || mailbox !== undefined
       ? await callsign.messages.list(await chooseMailbox(callsign, values, undefined, reason), { ...query, ...filters })
       : await callsign.mail.list({ ...query, ...filters, ...(agent !== undefined && { agent }) })
-  const lines = await messageTable(callsign, output, 'messages' in page ? page.messages : page.data)
+  const lines = await messageTable(callsign, output, page.data)
   output.result(page, () => lines)
   if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
   return 0

@@ -529,9 +529,16 @@ class DraftAttachmentInput(TypedDict):
 
 class DraftList(TypedDict):
     drafts: List[Draft]
+    """The same items as `data`."""
     count: int
+    """The number of drafts on all pages."""
     limit: int
     offset: int
+    object: Literal["list"]
+    data: List[Draft]
+    has_more: bool
+    next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class DraftMessage(TypedDict):
@@ -704,7 +711,12 @@ class ImessageConversation(TypedDict):
 
 class ImessageHistory(TypedDict):
     messages: List[ImessageItem]
+    """The same items as `data`."""
+    object: Literal["list"]
+    data: List[ImessageItem]
+    has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ImessageItem(TypedDict):
@@ -821,6 +833,7 @@ class ListAddressesReply(TypedDict):
     data: List[Address]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListAllDraftsReply(TypedDict):
@@ -828,6 +841,7 @@ class ListAllDraftsReply(TypedDict):
     data: List[Draft]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListAllThreadsReply(TypedDict):
@@ -835,6 +849,7 @@ class ListAllThreadsReply(TypedDict):
     data: List[Thread]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListApprovalsReply(TypedDict):
@@ -842,6 +857,7 @@ class ListApprovalsReply(TypedDict):
     data: List[Approval]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListAuditReply(TypedDict):
@@ -849,6 +865,7 @@ class ListAuditReply(TypedDict):
     data: List[AuditEntry]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListDeliveriesReply(TypedDict):
@@ -856,6 +873,7 @@ class ListDeliveriesReply(TypedDict):
     data: List[Delivery]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListDomainReportsReply(TypedDict):
@@ -863,6 +881,15 @@ class ListDomainReportsReply(TypedDict):
     data: List[DomainReport]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
+
+
+class ListDomainsReply(TypedDict):
+    object: Literal["list"]
+    data: List[DomainWithCount]
+    has_more: bool
+    next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListDraftVersionsReply(TypedDict):
@@ -870,6 +897,7 @@ class ListDraftVersionsReply(TypedDict):
     data: List[DraftVersion]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListEventsReply(TypedDict):
@@ -877,6 +905,7 @@ class ListEventsReply(TypedDict):
     data: List[Event]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListIdentitiesReply(TypedDict):
@@ -884,6 +913,7 @@ class ListIdentitiesReply(TypedDict):
     data: List[Identity]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListImessageConversationsReply(TypedDict):
@@ -891,6 +921,7 @@ class ListImessageConversationsReply(TypedDict):
     data: List[ImessageConversation]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListKeysReply(TypedDict):
@@ -898,6 +929,7 @@ class ListKeysReply(TypedDict):
     data: List[Key]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListLabelsReply(TypedDict):
@@ -905,6 +937,7 @@ class ListLabelsReply(TypedDict):
     data: List[MailboxLabel]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListMailRulesReply(TypedDict):
@@ -912,6 +945,7 @@ class ListMailRulesReply(TypedDict):
     data: List[MailRule]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListMailboxesReply(TypedDict):
@@ -919,6 +953,7 @@ class ListMailboxesReply(TypedDict):
     data: List[Mailbox]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListMessagesReply(TypedDict):
@@ -926,6 +961,7 @@ class ListMessagesReply(TypedDict):
     data: List[MessageItem]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListOutboxReply(TypedDict):
@@ -933,6 +969,7 @@ class ListOutboxReply(TypedDict):
     data: List[OutboxItem]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListPhoneNumbersReply(TypedDict):
@@ -940,6 +977,7 @@ class ListPhoneNumbersReply(TypedDict):
     data: List[PhoneNumber]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListRequestsReply(TypedDict):
@@ -947,6 +985,7 @@ class ListRequestsReply(TypedDict):
     data: List[ApiRequest]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListSmsMessagesReply(TypedDict):
@@ -954,6 +993,7 @@ class ListSmsMessagesReply(TypedDict):
     data: List[SmsMessage]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListStorageReply(TypedDict):
@@ -961,6 +1001,7 @@ class ListStorageReply(TypedDict):
     data: List[StorageUse]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListSuppressionsReply(TypedDict):
@@ -968,6 +1009,7 @@ class ListSuppressionsReply(TypedDict):
     data: List[Suppression]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListTemplatesReply(TypedDict):
@@ -975,6 +1017,7 @@ class ListTemplatesReply(TypedDict):
     data: List[TemplateItem]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListThreadsReply(TypedDict):
@@ -982,6 +1025,7 @@ class ListThreadsReply(TypedDict):
     data: List[Thread]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListTunnelRequestsReply(TypedDict):
@@ -989,12 +1033,15 @@ class ListTunnelRequestsReply(TypedDict):
     data: List[TunnelRequest]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListTunnelsReply(TypedDict):
     object: Literal["list"]
     data: List[Tunnel]
     has_more: bool
+    next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListUsageReply(TypedDict):
@@ -1002,6 +1049,7 @@ class ListUsageReply(TypedDict):
     data: List[UsageDay]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListVaultAccessReply(TypedDict):
@@ -1009,6 +1057,7 @@ class ListVaultAccessReply(TypedDict):
     data: List[VaultAccess]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListVaultKeysReply(TypedDict):
@@ -1016,6 +1065,7 @@ class ListVaultKeysReply(TypedDict):
     data: List[VaultKey]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListVaultSecretsReply(TypedDict):
@@ -1023,6 +1073,7 @@ class ListVaultSecretsReply(TypedDict):
     data: List[VaultSecret]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class ListWebhooksReply(TypedDict):
@@ -1030,12 +1081,19 @@ class ListWebhooksReply(TypedDict):
     data: List[Webhook]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class MailList(TypedDict):
     messages: List[MessageItem]
+    """The same items as `data`."""
     total: int
+    """The number of messages on all pages."""
+    object: Literal["list"]
+    data: List[MessageItem]
+    has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 class MailRule(TypedDict):
@@ -1209,8 +1267,8 @@ MessageItem = TypedDict(
         "text": "NotRequired[str]",
         "html": "NotRequired[str]",
         "extracted_text": "NotRequired[str]",
-        "headers": "NotRequired[Dict[str, str]]",
         "references": "NotRequired[List[str]]",
+        "headers": "NotRequired[Dict[str, str]]",
     },
 )
 
@@ -1460,14 +1518,9 @@ SearchHit = TypedDict(
         "reply_to": "List[str]",
         "subject": "str",
         "snippet": "str",
-        "text": "str",
-        "html": "str",
         "delivered_to": "str | None",
-        "extracted_text": "str",
         "in_reply_to_message_id": "str | None",
         "message_id": "str | None",
-        "references": "List[str]",
-        "headers": "Dict[str, str]",
         "is_read": "bool",
         "is_starred": "bool",
         "labels": "List[str]",
@@ -1481,6 +1534,11 @@ SearchHit = TypedDict(
         "released_at": "str | None",
         "trashed_at": "str | None",
         "created_at": "str",
+        "text": "NotRequired[str]",
+        "html": "NotRequired[str]",
+        "extracted_text": "NotRequired[str]",
+        "references": "NotRequired[List[str]]",
+        "headers": "NotRequired[Dict[str, str]]",
         "highlights": "SearchHitHighlights",
     },
 )
@@ -1498,6 +1556,7 @@ class SearchMessagesReply(TypedDict):
     data: List[SearchHit]
     has_more: bool
     next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
 
 
 SendBatchMessagesItem = TypedDict(

@@ -34,6 +34,9 @@ export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => str
   }
 }
 
+/** A list that is never longer than one page. */
+export const onePage = <T>(data: T[]) => ({ object: 'list' as const, data, has_more: false, next_cursor: null })
+
 /** Limit and cursor as a list request gives them. */
 export type PageQuery = { limit?: number; cursor?: string }
 

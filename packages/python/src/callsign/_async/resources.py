@@ -30,7 +30,6 @@ from ..models import (
     Delivery,
     DeliveryDetail,
     Domain,
-    DomainWithCount,
     Draft,
     DraftAttachmentInput,
     DraftList,
@@ -50,6 +49,7 @@ from ..models import (
     ListAuditReply,
     ListDeliveriesReply,
     ListDomainReportsReply,
+    ListDomainsReply,
     ListDraftVersionsReply,
     ListEventsReply,
     ListIdentitiesReply,
@@ -430,10 +430,10 @@ class Domains:
         self,
         *,
         request_timeout: float | None = None,
-    ) -> List[DomainWithCount]:
+    ) -> ListDomainsReply:
         """Returns every domain with the number of its mailboxes, newest first."""
-        return await self._connection.request_data(
-            Request[List[DomainWithCount]](
+        return await self._connection.request(
+            Request[ListDomainsReply](
                 "GET",
                 "/domains",
                 timeout=request_timeout,
@@ -650,6 +650,7 @@ class Drafts:
         *,
         limit: int | Unset = UNSET,
         offset: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> DraftList:
         """Returns the drafts of one mailbox, the latest change first. `count` is the number of all
@@ -663,6 +664,7 @@ class Drafts:
                     {
                         "limit": limit,
                         "offset": offset,
+                        "cursor": cursor,
                     }
                 ),
                 timeout=request_timeout,
@@ -1531,7 +1533,7 @@ class Mail:
         folder: Literal["inbox", "archive", "spam", "trash", "sent"] | Unset = UNSET,
         tag: str | Unset = UNSET,
         metadata: str | Unset = UNSET,
-        view: Literal["full", "summary"] | Unset = UNSET,
+        view: Literal["standard", "full", "summary"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -2068,7 +2070,7 @@ class Messages:
         thread_id: str | Unset = UNSET,
         tag: str | Unset = UNSET,
         metadata: str | Unset = UNSET,
-        view: Literal["full", "summary"] | Unset = UNSET,
+        view: Literal["standard", "full", "summary"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -2230,6 +2232,7 @@ class Messages:
         q: str,
         tag: str | Unset = UNSET,
         metadata: str | Unset = UNSET,
+        view: Literal["standard", "full", "summary"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -2248,6 +2251,7 @@ class Messages:
                         "q": q,
                         "tag": tag,
                         "metadata": metadata,
+                        "view": view,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -3219,6 +3223,7 @@ class Threads:
         email_address: str,
         thread_id: str,
         *,
+        view: Literal["standard", "full", "summary"] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ThreadWithMessages:
         """Returns one thread with its messages, oldest first. If it has more than 100 messages,
@@ -3228,6 +3233,11 @@ class Threads:
             Request[ThreadWithMessages](
                 "GET",
                 f"/mailboxes/{segment(email_address)}/threads/{segment(thread_id)}",
+                query=given(
+                    {
+                        "view": view,
+                    }
+                ),
                 timeout=request_timeout,
             )
         )
@@ -3236,6 +3246,7 @@ class Threads:
         self,
         thread_id: str,
         *,
+        view: Literal["standard", "full", "summary"] | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ThreadWithMessages:
         """Returns one thread of any mailbox that the key can access, with its messages, oldest
@@ -3245,6 +3256,11 @@ class Threads:
             Request[ThreadWithMessages](
                 "GET",
                 f"/threads/{segment(thread_id)}",
+                query=given(
+                    {
+                        "view": view,
+                    }
+                ),
                 timeout=request_timeout,
             )
         )

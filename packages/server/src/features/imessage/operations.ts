@@ -38,7 +38,7 @@ export interface Imessage extends Sending {
   listMessages(
     caller: Caller,
     query: PageQuery & { conversation_id?: string },
-  ): Promise<{ messages: Static<typeof ImessageItem>[]; next_cursor: string | null }>
+  ): Promise<Page<Static<typeof ImessageItem>> & { messages: Static<typeof ImessageItem>[] }>
   /** `GET /imessage/conversations`: newest first. */
   listConversations(caller: Caller, query: PageQuery & { agent?: string; status?: 'active' | 'archived' }): Promise<Page<Conversation>>
   /** `GET /imessage/conversations/{id}`. */
@@ -147,13 +147,14 @@ export function createImessage(parts: Parts): Imessage {
         query.conversation_id === undefined
           ? await history.listOfOrganization(db.reads, organizationId, identityIdsOf(caller), page)
           : await history.listOfConversation(db.reads, organizationId, (await requireConversation(caller, query.conversation_id)).id, page)
-      const { data, next_cursor } = toPage(
+      const { data: listed, ...envelope } = toPage(
         rows,
         page.limit,
         (row) => row.id,
         (row) => row,
       )
-      return { messages: await describeItems(data), next_cursor }
+      const data = await describeItems(listed)
+      return { messages: data, data, ...envelope }
     },
 
     async listConversations(caller, query) {

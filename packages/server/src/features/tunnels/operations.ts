@@ -22,7 +22,7 @@ export { createPresence, createRecorder, createRequestSealing }
 
 export interface Tunnels {
   /** `GET /tunnels`: newest first. An agent key sees its own tunnel. */
-  listTunnels(caller: Caller, query: PageQuery & { status?: TunnelStatus }): Promise<Omit<Page<Static<typeof Tunnel>>, 'next_cursor'>>
+  listTunnels(caller: Caller, query: PageQuery & { status?: TunnelStatus }): Promise<Page<Static<typeof Tunnel>>>
   /** `GET /tunnels/{handle}`. */
   getTunnel(caller: Caller, reference: string): Promise<Static<typeof Tunnel>>
   /** `PATCH /tunnels/{handle}`. */
@@ -103,8 +103,7 @@ export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway,
       const page = readPage(query, 'tunnel', 20)
       const filter = { identityIds: identityIdsOf(caller), status: query.status ?? null }
       const rows = await store.listTunnels(db.reads, caller.organizationId, filter, page)
-      const { object, data, has_more } = toPage(rows, page.limit, (row) => row.id, toTunnel)
-      return { object, data, has_more }
+      return toPage(rows, page.limit, (row) => row.id, toTunnel)
     },
 
     getTunnel: async (caller, reference) => toTunnel(await findOwn(caller, reference)),

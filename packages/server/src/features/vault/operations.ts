@@ -6,7 +6,7 @@ import { type Caller, identityIdsOf } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import type { Page } from '../../core/page.ts'
+import { onePage, type Page } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import type { Identities } from '../account/identities/operations.ts'
@@ -164,7 +164,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
     async listKeys(caller) {
       const keys = await keyStore.listKeys(db, caller.organizationId)
       if (keys.length === 0) throw notInitialized()
-      return { object: 'list' as const, data: keys.map(toVaultKey), has_more: false, next_cursor: null }
+      return onePage(keys.map(toVaultKey))
     },
 
     async replacePrimaryKey(call, body) {

@@ -6,7 +6,7 @@ import { type Caller, identityIdsOf } from '../../core/caller.ts'
 import { now } from '../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { type Page, type PageQuery, type PageRequest, readPage, toPage } from '../../core/page.ts'
+import { onePage, type Page, type PageQuery, type PageRequest, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database, Sql, Tx } from '../../core/sql.ts'
 import type { Identities } from '../account/identities/operations.ts'
@@ -151,7 +151,7 @@ export function createSecrets(db: Database, accounts: Accounts, identities: Iden
       const readerIds = identityIdsOf(caller)
       if (query.id !== undefined) {
         const secret = await getSecret(caller, query.id)
-        return { object: 'list' as const, data: [secret], has_more: false, next_cursor: null }
+        return onePage([secret])
       }
       const rows = await store.listSecrets(db, caller.organizationId, readerIds, query.type ?? null, page)
       if (rows.length === 0 && !(await keyStore.findVault(db, caller.organizationId))) throw notInitialized()

@@ -101,7 +101,7 @@ export const toItem = (item: Item, inboxId: string) => ({
   ...present({ attachments: orUndefined(item.attachments.map(toAttachment)) }),
   ...(item.in_reply_to_message_id !== null && { in_reply_to: item.in_reply_to_message_id }),
   ...present({ references: orUndefined(item.references) }),
-  headers: item.headers,
+  headers: item.headers ?? {},
   size: item.size_bytes,
   updated_at: item.trashed_at ?? item.released_at ?? item.created_at,
   created_at: item.created_at,
@@ -116,7 +116,7 @@ export const toMessage = (item: Item, inboxId: string) => ({
 
 /** The author with the name in From. A From that does not end with the address is left out. */
 function namedAuthor({ from, headers }: Pick<Item | Static<typeof Message>, 'from' | 'headers'>): string {
-  const written = headers.from
+  const written = headers?.from
   return written?.toLowerCase().endsWith(`<${from.toLowerCase()}>`) ? written : from
 }
 

@@ -96,7 +96,7 @@ export async function listMerged(
     const limit = round === 0 ? page.limit : pageLimitMax
     const pages = await Promise.all(
       sources.map((source) =>
-        call(listMessages, { params: { email_address }, query: { ...query, ...source, limit, ...present({ cursor }) } }),
+        call(listMessages, { params: { email_address }, query: { ...query, ...source, view: 'full', limit, ...present({ cursor }) } }),
       ),
     )
     // Beyond the last message of a source that has more, further messages of this source may be missing.

@@ -148,7 +148,7 @@ const sendingRoutes: AgentMailRoute[] = [
 
 async function search(request: AgentMailRequest) {
   const { limit, cursor } = pageOf(request)
-  const query = { q: queryValue(request, 'q') ?? '', limit, ...present({ cursor }) }
+  const query = { q: queryValue(request, 'q') ?? '', view: 'full' as const, limit, ...present({ cursor }) }
   const [after, before] = ['after', 'before'].map((name) => queryValue(request, name))
   const email_address = parameter(request, 'inbox_id')
   const [{ data, next_cursor }, inbox] = await Promise.all([

@@ -121,8 +121,8 @@ async function search(request: AgentMailRequest) {
 
 const find = (request: AgentMailRequest): Promise<Whole> => {
   const thread_id = parameter(request, 'thread_id')
-  if (request.params.inbox_id === undefined) return request.call(getThreadById, { params: { thread_id } })
-  return request.call(getThread, { params: { thread_id, email_address: parameter(request, 'inbox_id') } })
+  if (request.params.inbox_id === undefined) return request.call(getThreadById, { params: { thread_id }, query: { view: 'full' } })
+  return request.call(getThread, { params: { thread_id, email_address: parameter(request, 'inbox_id') }, query: { view: 'full' } })
 }
 
 /** A thread with its latest messages, oldest first. Earlier ones than the latest 100 are in the list of messages. */

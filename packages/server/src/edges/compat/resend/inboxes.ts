@@ -1,5 +1,5 @@
 // Inboxes, each of which is an identity with its mailbox. The id of an inbox is that of the mailbox.
-import { listDrafts } from '@callsign/contract/drafts'
+import { listDrafts } from '@callsign/contract/draft-lists'
 import {
   createIdentity,
   deleteIdentity,

@@ -1,7 +1,7 @@
 // Threads of an inbox, with their emails and labels.
 
 import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
-import { listDrafts } from '@callsign/contract/drafts'
+import { listDrafts } from '@callsign/contract/draft-lists'
 import type { MessageItem } from '@callsign/contract/message-views'
 import { getMessage, listMessages } from '@callsign/contract/messages'
 import { forwardMessage, replyToMessage } from '@callsign/contract/outbound-mail'

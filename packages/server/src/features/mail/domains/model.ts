@@ -83,6 +83,8 @@ export function toDomain(row: DomainRow): Static<typeof Domain> {
   }
 }
 
+export const toListed = (row: DomainRow & { mailboxes_count: number }) => ({ ...toDomain(row), mailboxes_count: row.mailboxes_count })
+
 /** The columns of a domain that an inspection may change. */
 export type StatusColumns = Pick<DomainRow, 'status' | 'dns_records' | 'verified_at' | 'failing_since' | 'check_at'>
 

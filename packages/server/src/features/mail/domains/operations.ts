@@ -9,6 +9,7 @@ import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
 import type { Log } from '../../../core/log.ts'
+import { onePage } from '../../../core/page.ts'
 import { type Call, Raw } from '../../../core/route.ts'
 import { type Database, isUniqueViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { Actor } from '../../account/organizations/model.ts'
@@ -25,6 +26,7 @@ import {
   type MoveMailboxes,
   nextStatus,
   toDomain,
+  toListed,
   toMessage,
   tooManyDomains,
   unregisterJob,
@@ -113,10 +115,9 @@ export function createDomains(parts: Parts): Domains {
   ): Promise<DomainRow> {
     const seenAt = now()
     const next = nextStatus(row, inspection, { by, at: seenAt, nextCheckAt: inMs(recheckMs) })
-    const at = isSame(row, next) ? row.updated_at : seenAt
     const holdsName = row.holds_name || next.status === 'verified'
     if (holdsName && !row.holds_name) await store.releaseName(tx, row.domain, row.id)
-    const after = await store.updateStatus(tx, row.id, next, holdsName, at)
+    const after = await store.updateStatus(tx, row.id, next, holdsName, isSame(row, next) ? row.updated_at : seenAt)
     if (after.status !== row.status) await announce(tx, after, actor)
     tx.afterCommit(() => hosted.clear())
     return after
@@ -131,8 +132,7 @@ export function createDomains(parts: Parts): Domains {
 
   return {
     async listDomains(caller) {
-      const rows = await store.listDomains(db, caller.organizationId)
-      return { data: rows.map((row) => ({ ...toDomain(row), mailboxes_count: row.mailboxes_count })) }
+      return onePage((await store.listDomains(db, caller.organizationId)).map(toListed))
     },
 
     async createDomain(call, body) {

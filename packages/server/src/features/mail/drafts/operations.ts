@@ -1,7 +1,7 @@
 // Operations on drafts: create, read, list, change, delete and send.
 import { messageBytesMax } from '@callsign/contract/attachments'
-import type * as contract from '@callsign/contract/drafts'
-import { draftAttachmentsMax, draftVersionBytesMax, draftVersionsMax } from '@callsign/contract/drafts'
+import type { listDrafts } from '@callsign/contract/draft-lists'
+import * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import { type Caller, keyIdOf, requireScope } from '../../../core/caller.ts'
@@ -11,6 +11,7 @@ import type { Emit } from '../../../core/event.ts'
 import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
 import { changeMetadata } from '../../../core/metadata.ts'
+import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -52,7 +53,7 @@ export interface Drafts extends DraftReview, Approvals {
   /** `POST …/drafts`: a reply copies recipients, subject and thread from its message, a forward copies the subject. Given fields win. */
   createDraft(call: Call, mailbox: string, body?: CreateBody): Promise<DraftView>
   /** `GET …/drafts`: latest change first. */
-  listDrafts(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listDrafts>): Promise<ReplyOf<typeof contract.listDrafts>>
+  listDrafts(caller: Caller, mailbox: string, query: QueryOf<typeof listDrafts>): Promise<ReplyOf<typeof listDrafts>>
   /** `GET …/drafts/{draft_id}`. */
   getDraft(caller: Caller, mailbox: string, id: string): Promise<DraftView>
   /** `PATCH …/drafts/{draft_id}`. */
@@ -186,13 +187,13 @@ export function createDrafts(parts: Parts): Drafts {
         .catch(orGone)
     },
 
-    async listDrafts(caller, mailbox, { limit = 50, offset = 0 }) {
-      const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const [rows, count] = await Promise.all([
-        store.listDrafts(db.reads, mailboxId, limit, offset),
-        store.countDrafts(db.reads, mailboxId),
-      ])
-      return { drafts: await Promise.all(rows.map(show)), count, limit, offset }
+    async listDrafts(caller, mailbox, query) {
+      const [page, { offset = 0 }] = [readPage(query, 'draft'), query]
+      const { mailboxId: id } = await identities.requireMailbox(caller, mailbox)
+      const [rows, count] = await Promise.all([store.listDrafts(db.reads, id, page, offset), store.countDrafts(db.reads, id)])
+      const listed = toPage(rows, page.limit, (row) => row.change_id, show)
+      const data = await Promise.all(listed.data)
+      return { ...listed, data, drafts: data, count, limit: page.limit, offset }
     },
 
     async getDraft(caller, mailbox, id) {
@@ -218,8 +219,8 @@ export function createDrafts(parts: Parts): Drafts {
         const removed = new Set(body.remove_attachments ?? [])
         for (const one of removed) if (!present.some((row) => row.id === one)) throw notFound('attachment of this draft')
         const kept = present.filter((row) => !removed.has(row.id))
-        if (kept.length + added.length > draftAttachmentsMax)
-          throw invalid('/add_attachments', `a draft has at most ${draftAttachmentsMax} attachments`)
+        if (kept.length + added.length > contract.draftAttachmentsMax)
+          throw invalid('/add_attachments', `a draft has at most ${contract.draftAttachmentsMax} attachments`)
         const isMoved = fields.send_at !== undefined
         const metadata = body.metadata === undefined ? before.metadata : changeMetadata(before.metadata, body.metadata)
         const changed = { ...before, ...fields, metadata }
@@ -245,7 +246,7 @@ export function createDrafts(parts: Parts): Drafts {
         await storage.change(tx, owner, sizeOf(inserted) + sizeOf(kept) - sizeOf(present))
         await Promise.all([
           // Queries of a transaction run in order, so this reads the content before the change.
-          store.keepVersion(tx, id, draftVersionsMax, draftVersionBytesMax),
+          store.keepVersion(tx, id, contract.draftVersionsMax, contract.draftVersionBytesMax),
           store.updateDraft(tx, row),
           removed.size > 0 ? deleteOfDraft(tx, id, [...removed]) : null,
           insertAttachments(tx, inserted),

@@ -5,7 +5,7 @@ import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
 import { notFound } from '../../../core/errors.ts'
-import { readPage, toPage } from '../../../core/page.ts'
+import { onePage, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
@@ -73,7 +73,7 @@ export function createDraftReview({ db, identities, approvals, requireDraft, sho
     async listDraftVersions(caller, mailbox, id) {
       await requireDraft(await identities.requireMailbox(caller, mailbox), id)
       const rows = await store.listVersions(db.reads, id)
-      return { object: 'list' as const, data: rows.map(toVersion), has_more: false, next_cursor: null }
+      return onePage(rows.map(toVersion))
     },
 
     async getDraftMessage(caller, mailbox, id) {

@@ -7,7 +7,7 @@ import type { Drafts } from './operations.ts'
 
 export const draftRoutes = (drafts: Drafts): Route[] => [
   route(contract.createDraft, 'agent', (call, { params, body }) => drafts.createDraft(call, params.email_address, body)),
-  route(contract.listDrafts, 'agent', (call, { params, query }) => drafts.listDrafts(call.caller, params.email_address, query)),
+  route(lists.listDrafts, 'agent', (call, { params, query }) => drafts.listDrafts(call.caller, params.email_address, query)),
   route(lists.listAllDrafts, 'agent', (call, { query }) => drafts.listAllDrafts(call.caller, query)),
   route(lists.getDraftById, 'agent', (call, { params }) => drafts.getDraftById(call.caller, params.draft_id)),
   route(contract.getDraft, 'agent', (call, { params }) => drafts.getDraft(call.caller, params.email_address, params.draft_id)),

@@ -79,13 +79,15 @@ export async function lockDraft(tx: Tx, mailboxId: string, id: string): Promise<
 }
 
 /** The drafts of a mailbox, latest change first. */
-export async function listDrafts(sql: Sql, mailboxId: string, limit: number, offset: number): Promise<DraftRow[]> {
+/** The drafts of a mailbox, latest change first, and one row more than the page's limit. The cursor is the id of a change. */
+export async function listDrafts(sql: Sql, mailboxId: string, page: PageRequest, offset: number): Promise<DraftRow[]> {
   const { rows } = await sql.query<DraftRow>({
     name: 'list-drafts',
     // Only the index is read up to the offset. Wide rows are read for the page alone.
     text: `SELECT ${columns} FROM drafts WHERE id = ANY (ARRAY(
-        SELECT id FROM drafts WHERE mailbox_id = $1 ORDER BY change_id DESC LIMIT $2 OFFSET $3)) ORDER BY change_id DESC`,
-    values: [mailboxId, limit, offset],
+        SELECT id FROM drafts WHERE mailbox_id = $1 AND change_id < ${before('$4')} ORDER BY change_id DESC LIMIT $2 OFFSET $3))
+      ORDER BY change_id DESC`,
+    values: [mailboxId, page.limit + 1, offset, page.cursor],
   })
   return rows
 }

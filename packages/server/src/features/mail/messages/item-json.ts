@@ -1,5 +1,5 @@
 // Items of lists as JSON, cached by the version of their row. A list then reads ids and versions, and copies bytes.
-import type { View } from '@callsign/contract/message-views'
+import { type View, viewDefault } from '@callsign/contract/message-views'
 import type { Sql } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import { ItemCache, type MessageJson, startOf } from './item-cache.ts'
@@ -39,7 +39,7 @@ export function createItemWriter(sql: Sql, attachments: Attachments, cache = new
 
   const writeFiles = (files: MessageJson['files']): Buffer => Buffer.from(`${JSON.stringify(attachments.showRows(files))}}`)
 
-  return async (listed, view = 'full') => {
+  return async (listed, view = viewDefault) => {
     const items = await loadItems(listed, view)
     const parts: Buffer[] = []
     let isLasting = true

@@ -1,6 +1,6 @@
 // Lists of messages, and search: one keyset page per request.
 import { isId } from '@callsign/contract/ids'
-import type { View } from '@callsign/contract/message-views'
+import { type View, viewDefault } from '@callsign/contract/message-views'
 import type * as contract from '@callsign/contract/messages'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
@@ -15,7 +15,7 @@ import type { MessageFilter, MessageOwner } from './filter-conditions-store.ts'
 import * as filterStore from './filter-store.ts'
 import type { WriteItems } from './item-json.ts'
 import * as listStore from './list-store.ts'
-import { toItem } from './model.ts'
+import { inView, toItem } from './model.ts'
 import * as searchStore from './search-store.ts'
 import type * as store from './store.ts'
 
@@ -75,16 +75,22 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
   }
 
   /** A list is written again only when a message on it, or its total, has changed. */
-  async function writePage({ listed, total }: listStore.MailPage, page: PageRequest, view: View = 'full'): Promise<MailReply> {
+  async function writePage({ listed, total }: listStore.MailPage, page: PageRequest, view: View = viewDefault): Promise<MailReply> {
     const key = `${view} ${page.limit} ${total} ${listed}`
     const known = pages.get(key)
     return known ? new Written([known]) : writeMail(listStore.readListed(listed), total, page, view, key)
   }
 
   async function writeMail(rows: store.ListedMessage[], total: number, page: PageRequest, view?: View, key?: string): Promise<MailReply> {
-    const { data, next_cursor } = pageOf(rows, page.limit)
+    const { data, has_more, next_cursor } = pageOf(rows, page.limit)
     const { parts, isLasting } = await writeItems(data, view)
-    const written: MailReply = new Written(['{"messages":[', ...parts, `],"total":${total},"next_cursor":${JSON.stringify(next_cursor)}}`])
+    const written: MailReply = new Written([
+      '{"messages":[',
+      ...parts,
+      `],"total":${total},"object":"list","data":[`,
+      ...parts,
+      `],"has_more":${has_more},"next_cursor":${JSON.stringify(next_cursor)}}`,
+    ])
     if (isLasting && key !== undefined) pages.keep(key, written.bytes)
     return written
   }
@@ -142,7 +148,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       )
       const { data, ...envelope } = pageOf(rows, page.limit)
       const hits = data.map(async (row) => ({
-        ...toItem(row, attachments.showRows(await attachments.filesOf(row))),
+        ...inView(toItem(row, attachments.showRows(await attachments.filesOf(row))), query.view),
         highlights: marked.get(row.id) ?? { subject: null, text: null },
       }))
       return { ...envelope, data: await Promise.all(hits) }

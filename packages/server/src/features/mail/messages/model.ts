@@ -5,7 +5,7 @@ import type { Code } from '@callsign/contract/codes'
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import type { Flag as FlagSchema } from '@callsign/contract/flags'
 import type { DeliveryAttempt, MessageStatus } from '@callsign/contract/message-delivery'
-import type { Message, MessageItem } from '@callsign/contract/message-views'
+import { type Message, type MessageItem, type View, viewDefault, viewOmissions } from '@callsign/contract/message-views'
 import type { Metadata } from '@callsign/contract/metadata'
 import type { Authentication } from '@callsign/contract/sender-checks'
 import type { Static } from 'typebox'
@@ -144,8 +144,18 @@ export function searchTextOf(message: {
     .toWellFormed()
 }
 
-/** One item of a list. `from` includes the display name. */
-export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]): Static<typeof MessageItem> {
+type Item = Static<typeof MessageItem>
+type FullItem = Item & Required<Pick<Item, 'headers'>>
+
+/** A listed message with the fields of a view. */
+export function inView(item: Item, view: View = viewDefault): Item {
+  const left = { ...item }
+  for (const field of viewOmissions[view]) delete (left as Partial<Item>)[field]
+  return left
+}
+
+/** One item of a list, in the full view. `from` includes the display name. */
+export function toItem(row: MessageRow, attachments: Static<typeof Attachment>[]): FullItem {
   return {
     id: row.id,
     mailbox_id: row.mailbox_id,

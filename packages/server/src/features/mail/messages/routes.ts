@@ -40,9 +40,11 @@ export const messageRoutes = (messages: Messages, attachments: Attachments): Rou
   route(contract.trashMessage, 'agent', (call, { params }) => messages.trashMessage(call, params.email_address, params.message_id)),
   route(contract.restoreMessage, 'agent', (call, { params }) => messages.restoreMessage(call, params.email_address, params.message_id)),
   route(threads.listThreads, 'agent', (call, { params, query }) => messages.listThreads(call.caller, params.email_address, query)),
-  route(threads.getThread, 'agent', (call, { params }) => messages.getThread(call.caller, params.email_address, params.thread_id)),
+  route(threads.getThread, 'agent', (call, { params, query }) =>
+    messages.getThread(call.caller, params.email_address, params.thread_id, query.view),
+  ),
   route(threads.listAllThreads, 'agent', (call, { query }) => messages.listAllThreads(call.caller, query)),
-  route(threads.getThreadById, 'agent', (call, { params }) => messages.getThreadById(call.caller, params.thread_id)),
+  route(threads.getThreadById, 'agent', (call, { params, query }) => messages.getThreadById(call.caller, params.thread_id, query.view)),
   route(threads.updateThread, 'agent', (call, { params, body }) => messages.updateThread(call, params.thread_id, body)),
   route(threads.deleteThread, 'agent', (call, { params, query }) => messages.deleteThread(call, params.thread_id, query)),
   route(threads.restoreThread, 'agent', (call, { params }) => messages.restoreThread(call, params.thread_id)),

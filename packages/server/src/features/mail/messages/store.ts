@@ -21,17 +21,26 @@ export type ListedMessage = { id: string; version: string }
 const version = `m.xmin || ' ' || date_part('epoch', m.updated_at) AS version`
 export const listedColumns = `m.id, ${version}`
 
-/** The columns that the summary of a message leaves out. */
-const bodyColumns = /\bm\.(text|html|extracted_text|extracted_characters|headers|reference_ids),\s/g
+/** The columns that each view of a listed message does not read. */
+const unreadColumns: Record<View, RegExp | null> = {
+  full: null,
+  standard: /\bm\.headers,\s/g,
+  summary: /\bm\.(text|html|extracted_text|extracted_characters|headers|reference_ids),\s/g,
+}
 
-/** Listed messages as they are now. The summary view does not read the bodies, headers and references. */
+/** Listed messages as they are now, with the fields of the view. */
 export async function findListed(sql: Sql, ids: string[], view: View): Promise<(MessageRow & ListedMessage)[]> {
   const { rows } = await sql.query<StoredMessage<MessageRow & ListedMessage>>({
     name: `find-listed-${view}`,
-    text: `SELECT ${version}, ${view === 'full' ? columns : columns.replace(bodyColumns, '')} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
+    text: `SELECT ${version}, ${columnsOf(view)} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
     values: [sortedIds(ids)],
   })
-  return view === 'full' ? toRows(rows) : (rows as unknown as (MessageRow & ListedMessage)[])
+  return view === 'summary' ? (rows as unknown as (MessageRow & ListedMessage)[]) : toRows(rows)
+}
+
+function columnsOf(view: View): string {
+  const unread = unreadColumns[view]
+  return unread === null ? columns : columns.replace(unread, '')
 }
 
 /** Restores the extracted text of messages. Cut here, because PostgreSQL takes six times as long for a list when it counts the characters. */

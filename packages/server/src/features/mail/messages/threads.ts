@@ -1,4 +1,5 @@
 // Operations on threads, in one mailbox and across the organization, and the trash.
+import type { View } from '@callsign/contract/message-views'
 import type { trashMessage } from '@callsign/contract/messages'
 import { labelsMax } from '@callsign/contract/metadata'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
@@ -35,9 +36,9 @@ export interface Threads {
   /** `GET /threads`: every mailbox that the key may see. */
   listAllThreads(caller: Caller, query: QueryOf<typeof contract.listAllThreads>): Promise<ReplyOf<typeof contract.listAllThreads>>
   /** `GET …/threads/{thread_id}`: oldest first, the latest 100 messages. */
-  getThread(caller: Caller, mailbox: string, id: string): Promise<Written<ReplyOf<typeof contract.getThread>>>
+  getThread(caller: Caller, mailbox: string, id: string, view?: View): Promise<Written<ReplyOf<typeof contract.getThread>>>
   /** `GET /threads/{thread_id}`. */
-  getThreadById(caller: Caller, id: string): Promise<Written<ReplyOf<typeof contract.getThreadById>>>
+  getThreadById(caller: Caller, id: string, view?: View): Promise<Written<ReplyOf<typeof contract.getThreadById>>>
   /** A thread without its messages, for bodies of events. Null when it was deleted. */
   describeThread(organizationId: string, id: string): Promise<Static<typeof contract.Thread> | null>
   /** `PATCH /threads/{thread_id}`: folder, labels, metadata and read state. */
@@ -121,14 +122,14 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     return { rows, resumeAt }
   }
 
-  async function getIn(scope: store.ChangeScope, id: string) {
+  async function getIn(scope: store.ChangeScope, id: string, view?: View) {
     const thread = await listStore.findThread(db, scope, id)
     if (!thread) throw notFound('thread')
     const page = { limit: threadMessagesMax - 1, cursor: null }
     const rows = isTrashed(thread)
       ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
       : await listByThread(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
-    const [[shown], items] = await Promise.all([showThreads(db, [thread]), writeItems(rows.toReversed())])
+    const [[shown], items] = await Promise.all([showThreads(db, [thread]), writeItems(rows.toReversed(), view)])
     return new Written<ReplyOf<typeof contract.getThread>>([`${JSON.stringify(shown).slice(0, -1)},"messages":[`, ...items.parts, ']}'])
   }
 
@@ -192,12 +193,12 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
       return listIn({ organizationId, mailboxId }, query)
     },
 
-    async getThread(caller, mailbox, id) {
+    async getThread(caller, mailbox, id, view) {
       const { mailboxId, organizationId } = await identities.requireMailbox(caller, mailbox)
-      return getIn({ organizationId, mailboxIds: [mailboxId] }, id)
+      return getIn({ organizationId, mailboxIds: [mailboxId] }, id, view)
     },
 
-    getThreadById: (caller, id) => getIn(scopeOf(caller), id),
+    getThreadById: (caller, id, view) => getIn(scopeOf(caller), id, view),
 
     async describeThread(organizationId, id) {
       const thread = await listStore.findThread(db, { organizationId, mailboxIds: null }, id)
