@@ -1,7 +1,9 @@
 // Attacks on OAuth, after RFC 9700: each has to fail, and some have to end the access.
+import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSecret } from '../src/core/secret-seal.ts'
 import { createCertificate } from './harness/certificate.ts'
@@ -23,6 +25,24 @@ beforeAll(async () => {
 afterAll(() => harness?.stop())
 // Registrations are limited per address.
 beforeEach(() => harness.db.query({ text: 'DELETE FROM console_attempts' }))
+
+function drip(response: ServerResponse, start: string): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).write(start)
+  const timer = setInterval(() => response.write('x'), 100)
+  response.once('close', () => clearInterval(timer))
+}
+
+function pour(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const more = (): void => {
+    while (!response.destroyed && response.write('x'.repeat(16_384)));
+  }
+  response.on('drain', more)
+  more()
+}
+
+const bomb = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(10_000_000)))
 
 const newClient = async (metadata: Json = {}): Promise<string> => (await app.register(metadata)).body.client_id
 const grants = async (): Promise<number> => (await harness.db.query({ text: 'SELECT 1 FROM oauth_grants' })).rowCount
@@ -351,13 +371,33 @@ describe('registration', () => {
     await harness.db.query({
       text: "INSERT INTO oauth_clients SELECT 'filler_' || i, 'x', '{https://a.example/}', now() FROM generate_series(1, 10000) AS i",
     })
-    expect(errorOf(await app.register())).toEqual([400, 'invalid_client_metadata'])
+    expect(errorOf(await app.register())).toEqual([201, undefined])
+    const { rows } = await harness.db.query<{ clients: number }>({ text: 'SELECT count(*)::int AS clients FROM oauth_clients' })
+    expect(rows[0]?.clients).toBeLessThanOrEqual(10_021)
     await harness.db.query({ text: "DELETE FROM oauth_clients WHERE id LIKE 'filler_%'" })
   })
 })
 
+test('strangers cannot keep the table of apps full: the oldest without access goes, one with access stays', async () => {
+  const { clientId, refresh } = await app.connectApp(owner)
+  const abandoned = await newClient()
+  await harness.db.query({ text: "UPDATE oauth_clients SET created_at = now() - interval '2 days' WHERE id = $1", values: [clientId] })
+  await harness.db.query({ text: "UPDATE oauth_clients SET created_at = now() - interval '1 day' WHERE id = $1", values: [abandoned] })
+  await harness.db.query({
+    text: "INSERT INTO oauth_clients SELECT 'filler_' || i, 'x', '{https://a.example/}', now() FROM generate_series(1, 10000) AS i",
+  })
+  const known = async () =>
+    (await harness.db.query<{ id: string }>({ text: 'SELECT id FROM oauth_clients WHERE id = ANY($1)', values: [[clientId, abandoned]] }))
+      .rows
+  const registered = await newClient()
+  expect(await known()).toEqual([{ id: clientId }])
+  expect((await app.refresh(clientId, refresh)).status).toBe(200)
+  expect((await app.consent(owner, app.requestOf(registered, createVerifier()))).status).toBe(200)
+  await harness.db.query({ text: "DELETE FROM oauth_clients WHERE id LIKE 'filler_%'" })
+})
+
 describe('a metadata document', () => {
-  type Page = { status?: number; headers?: Record<string, string>; body?: Json }
+  type Page = { status?: number; headers?: Record<string, string>; body?: Json; serve?: (response: ServerResponse) => void }
   const pages = new Map<string, Page>()
   const asked: string[] = []
   let origin = ''
@@ -372,7 +412,8 @@ describe('a metadata document', () => {
     const tls = createCertificate({ commonName: 'x', dnsNames: ['app.example'], issuer: authority })
     const server = createServer(tls, (request, response) => {
       asked.push(request.url as string)
-      const { status = 200, headers, body } = pages.get(request.url as string) ?? { status: 404 }
+      const { status = 200, headers, body, serve }: Page = pages.get(request.url as string) ?? { status: 404 }
+      if (serve) return serve(response)
       response.writeHead(status, { 'content-type': 'application/json', ...headers })
       response.end(typeof body === 'string' ? body : JSON.stringify(body))
     })
@@ -431,6 +472,52 @@ describe('a metadata document', () => {
   ])('at %s is not an id', async (clientId) => {
     const { status, text } = await show(clientId)
     expect([status, text.includes('not registered')]).toEqual([400, true])
+  })
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['never comes', () => {}],
+    ['comes a byte per 100 ms', (response) => drip(response, '{"client_id": "')],
+    ['has no end', (response) => pour(response)],
+    ['is small only until it is decompressed', (response) => bomb(response)],
+    [
+      'breaks off',
+      (response) =>
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' }).write('{', () => response.destroy()),
+    ],
+    ['is no HTTP', (response) => response.socket?.end('hello\r\n\r\n')],
+  ])('that %s is refused in time, and delays no other', async (name, serve) => {
+    const path = `/${name.replaceAll(' ', '-')}.json`
+    pages.set(path, { serve })
+    const honest = `/beside${path}`
+    pages.set(honest, { body: whole(honest) })
+    const startedMs = performance.now()
+    const [hostile, beside] = await Promise.all([
+      show(`${origin}${path}`).then((answer) => ({ ...answer, ms: performance.now() - startedMs })),
+      show(`${origin}${honest}`).then((answer) => ({ ...answer, ms: performance.now() - startedMs })),
+    ])
+    expect([hostile.status, hostile.text.includes('cannot be fetched'), beside.status]).toEqual([400, true, 200])
+    // The limit is 5 seconds. The rest is for a busy machine.
+    expect(hostile.ms).toBeLessThan(15_000)
+    if (hostile.ms > 5000) expect(beside.ms).toBeLessThan(hostile.ms)
+  })
+
+  test('that changes after it was shown gives the access to the app that was shown', async () => {
+    pages.set('/changing.json', { body: whole('/changing.json') })
+    const clientId = `${origin}/changing.json`
+    const verifier = createVerifier()
+    const parameters = app.requestOf(clientId, verifier)
+    expect((await app.consent(owner, parameters)).text).toContain('Connect “App”')
+    pages.set('/changing.json', {
+      body: { ...whole('/changing.json'), client_name: 'Another app', redirect_uris: ['https://evil.example/cb'] },
+    })
+    expect((await app.consent(owner, app.requestOf(clientId, verifier, { redirect_uri: 'https://evil.example/cb' }))).status).toBe(400)
+    const returned = app.returnIn(await app.answer(owner, parameters, allowed))
+    expect(returned.href.startsWith(`${redirectUri}?code=`)).toBe(true)
+    const { rows } = await harness.db.query<{ client_name: string }>({
+      text: 'SELECT client_name FROM oauth_grants WHERE client_id = $1',
+      values: [clientId],
+    })
+    expect(rows).toEqual([{ client_name: 'App' }])
   })
 
   test('is not fetched for a browser without a session', async () => {

@@ -1,8 +1,10 @@
 // Pages with a form in Chromium, from the first request of an app or link to its end: consent with both generations of the official client, and approval.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { Client, auth as connectModern, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { auth as connectFirst } from '@modelcontextprotocol/sdk/client/auth.js'
+import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser } from '../../console/tests/harness/browser.ts'
 import { signInByKey, submitSignIn, waitForShell } from '../../console/tests/harness/sign-in.ts'
@@ -56,7 +58,8 @@ async function serve(host: string, answer: (path: string) => string): Promise<{ 
   const server = createServer((request, response) => {
     asked.push(request.url as string)
     const text = answer(request.url as string)
-    if (text.startsWith('<')) response.writeHead(200, { 'content-type': 'text/html' }).end(text)
+    if (request.url === '/app.js') response.writeHead(200, { 'content-type': 'text/javascript' }).end(text)
+    else if (text.startsWith('<')) response.writeHead(200, { 'content-type': 'text/html' }).end(text)
     else response.writeHead(302, { location: text }).end()
   })
   servers.push(server)
@@ -150,6 +153,19 @@ describe('consent', () => {
       expect(blocked).toEqual([])
     },
   )
+
+  test('an app that is a page of another site connects with the official client', async () => {
+    const entry = join(import.meta.dirname, 'harness', 'page-app.ts')
+    const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: 'iife', platform: 'browser', write: false })
+    const script = outputFiles[0]?.text as string
+    const app = await serve('127.0.0.1', (path) => (path === '/app.js' ? script : '<script src="/app.js"></script>'))
+    const { page, blocked } = await open()
+    await signInByKey(page, world.organizationKey)
+    await page.goto(`${app.origin}/?server=${encodeURIComponent(`${world.publicUrl}/mcp`)}`)
+    await allow(page)
+    await expect.poll(() => page.title(), { timeout: 20_000 }).toMatch(/^(24 tools|failed)/)
+    expect([await page.title(), blocked]).toEqual(['24 tools', []])
+  })
 
   test('Cancel returns to the app without access', async () => {
     const app = await serve('127.0.0.1', () => '<p>Done</p>')

@@ -1,4 +1,5 @@
 // Builds OAuth for connected apps: the consent page and the endpoints.
+import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config/settings.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { cookieOf, createBrowserReader, originsOf, readCookie } from '../edges/console/client.ts'
@@ -20,8 +21,9 @@ export function createOAuthPages({ config, console: accounts, publicUrl }: Needs
     ...[...Object.values(wellKnownPaths), oauthPaths.authorize, oauthPaths.consent].map((path) => ({ method: 'GET', path })),
     ...[oauthPaths.token, oauthPaths.register, oauthPaths.revoke, oauthPaths.consent].map((path) => ({ method: 'POST', path })),
   ]
-  const mount: Pages['mount'] = (app, { admitBody }) => {
-    mountEndpoints(app, { oauth, publicUrl, admitBody, addressOf: (request) => readBrowser(request.raw, request.id).address })
+  const mount: Pages['mount'] = (app, { admitBody, openToPages }) => {
+    const addressOf = (request: FastifyRequest) => readBrowser(request.raw, request.id).address
+    mountEndpoints(app, { oauth, publicUrl, admitBody, addressOf, openToPages })
     mountConsent(app, {
       oauth,
       publicUrl,

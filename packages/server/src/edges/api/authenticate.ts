@@ -4,7 +4,7 @@ import type { Operation } from '@callsign/contract/operation'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import { type Authenticate, type Caller, missingScope, type Recall, scopeMissing } from '../../core/caller.ts'
+import { type Authenticate, type Caller, missingScope, type Recall, type RequestClient, scopeMissing } from '../../core/caller.ts'
 import { clientGroup, type createClientReader } from '../../core/client-address.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
@@ -48,13 +48,20 @@ export type AdmissionParts = {
 /** A request as its refusals are logged and counted: its id, and the address that it came from. */
 type From = { id: string; address: string | undefined }
 
+/** Returns null at once for text that cannot be a token, and resolves with null for an unknown one. */
+export type FindByToken<T> = (token: string, client: RequestClient) => Promise<T | null> | null
+
 export type Admission = {
   /** Builds the admission check of a route for HTTP. */
   of: (route: Route, checkQuery?: PartCheck) => Hook
+  /** What the function finds for the bearer token of a request, or the refusal, which counts for the address. */
+  readToken: <T>(request: ReceivedRequest, id: string, find: FindByToken<T>) => Promise<T | ApiError> | ApiError
   /** The caller of a request's key, or the refusal. `tryFirst` recognises further kinds of tokens. */
   readCaller: (request: ReceivedRequest, id: string, tryFirst?: Authenticate | null) => Promise<Caller | ApiError> | ApiError
   /** The refusal of an authenticated caller by access, scope or rate limit. */
   refuseCaller: (route: Route, caller: Caller, id: string) => ApiError | undefined
+  /** Counts a request of a key. Returns 429 above the limit. */
+  limitCaller: (caller: Caller, id: string) => ApiError | undefined
   /** Counts a wrong secret of an address. Returns 429 above the limit. */
   countWrongSecret: (from: From) => ApiError | undefined
 }
@@ -89,16 +96,18 @@ export function createAdmission({
     })
   }
 
-  const readCaller: Admission['readCaller'] = (request, id, tryFirst = null) => {
+  const readToken: Admission['readToken'] = (request, id, find) => {
     const from = { id, address: request.socket.remoteAddress }
     const { authorization } = request.headers
     if (authorization === undefined) return refuseKey(from, 'missing')
     const token = typeof authorization === 'string' ? bearerToken(authorization) : null
     if (token === null) return refuseKey(from, 'malformed')
-    const client = readClient(request)
-    const asked = tryFirst?.(token, client) ?? authenticate(token, client)
-    return asked === null ? refuseKey(from, 'unknown') : asked.then((caller) => caller ?? refuseKey(from, 'unknown'))
+    const asked = find(token, readClient(request))
+    return asked === null ? refuseKey(from, 'unknown') : asked.then((found) => found ?? refuseKey(from, 'unknown'))
   }
+
+  const readCaller: Admission['readCaller'] = (request, id, tryFirst = null) =>
+    readToken(request, id, (token, client) => tryFirst?.(token, client) ?? authenticate(token, client))
 
   const refuseCaller: Admission['refuseCaller'] = ({ shape, access }, caller, id) => {
     const isAgent = caller.agents !== null
@@ -106,7 +115,11 @@ export function createAdmission({
       return forbidden('This operation requires an organization key. An agent key accesses its own agent only.')
     const missing = missingScope(caller, shape.scopes)
     if (missing !== null) return scopeMissing(caller, missing)
-    const waitMs = (isAgent ? agentKeys : organizationKeys).take(caller.keyId, nowMs())
+    return limitCaller(caller, id)
+  }
+
+  const limitCaller: Admission['limitCaller'] = (caller, id) => {
+    const waitMs = (caller.keyType === 'organization' ? organizationKeys : agentKeys).take(caller.keyId, nowMs())
     return waitMs > 0 ? throttled(id, caller.keyId, waitMs) : undefined
   }
 
@@ -158,7 +171,7 @@ export function createAdmission({
     }
   }
 
-  return { of, readCaller, refuseCaller, countWrongSecret }
+  return { of, readToken, readCaller, refuseCaller, limitCaller, countWrongSecret }
 }
 
 /** Starts the look-ahead of a route by its path. The result is not used when the key is refused. */

@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { TSchema } from 'typebox'
 import type { ApiCalls } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import type { Authenticate, Recall } from '../../core/caller.ts'
+import type { Authenticate, Caller, Recall } from '../../core/caller.ts'
 import { createClientReader } from '../../core/client-address.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -18,8 +18,9 @@ import type { RequestRecorder } from '../../features/account/requests/model.ts'
 import type { AccessLog } from './access-log.ts'
 import { createApiCalls } from './api-calls.ts'
 import { type ArrivalLimits, arrivalLimits, limitArrival } from './arrival.ts'
-import { admitBody, createAdmission, type RateLimits } from './authenticate.ts'
+import { admitBody, createAdmission, type FindByToken, type RateLimits } from './authenticate.ts'
 import { readBody } from './body-reader.ts'
+import { openToPages } from './cors.ts'
 import { createNotFound, mountRoutes } from './dispatch.ts'
 import { drainServer, trackFreshConnections } from './drain.ts'
 import { createEventSockets } from './event-socket.ts'
@@ -100,6 +101,12 @@ export type PageTools = {
   bodyCheck(schema: TSchema): (data: unknown) => { error?: ApiError }
   /** Counts a wrong secret of the client's address. Returns 429 above the limit. */
   countWrongSecret(request: FastifyRequest): ApiError | undefined
+  /** What the function finds for the bearer token of a request, or the refusal, which counts for the client's address. */
+  readToken<T>(request: FastifyRequest, find: FindByToken<T>): Promise<T | ApiError>
+  /** Counts a request of a key. Returns 429 above the limit. */
+  limitCaller(request: FastifyRequest, caller: Caller): ApiError | undefined
+  /** Opens a path to pages of every site. Returns the function that opens each response. */
+  openToPages: typeof openToPages
 }
 
 export type HttpServer = {
@@ -245,6 +252,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       admitBody: (request, reply, bytesMax, isRaw = false) => admitBody(request, reply, bytesMax, isRaw),
       bodyCheck: (schema) => bodyCheck(schema, false),
       countWrongSecret: ({ id, raw }) => admission.countWrongSecret({ id, address: raw.socket.remoteAddress }),
+      readToken: async ({ id, raw }, find) => admission.readToken(raw, id, find),
+      limitCaller: ({ id }, caller) => admission.limitCaller(caller, id),
+      openToPages,
     })
   mountRoutes(app, {
     operations,

@@ -12,6 +12,8 @@ export type OAuthEdge = {
   /** The address that limits count. */
   addressOf: (request: FastifyRequest) => string
   admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number, isRaw?: boolean) => ApiError | undefined
+  /** Opens a path to pages of every site. Returns the function that opens each response. */
+  openToPages: (app: FastifyInstance, path: string, methods: string[]) => (reply: FastifyReply) => void
 }
 
 const bodyBytesMax = 16 * 1024
@@ -39,29 +41,35 @@ type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyR
 
 /** Adds the endpoints. All answer 404 where OAuth is not offered. */
 export function mountEndpoints(app: FastifyInstance, edge: OAuthEdge): void {
-  const { publicUrl, admitBody } = edge
-  const get = (path: string, read: (url: string) => object) =>
+  const { publicUrl, admitBody, openToPages } = edge
+  const get = (path: string, read: (url: string) => object) => {
+    const open = openToPages(app, path, ['GET'])
     app.get(path, async (request, reply) => {
       request.pattern = path
+      open(reply)
       checkOffered(publicUrl())
-      return reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300' }).send(read(publicUrl()))
+      return reply.headers({ 'cache-control': 'public, max-age=300' }).send(read(publicUrl()))
     })
+  }
   get(wellKnownPaths.resource, resourceMetadata)
   get(wellKnownPaths.resourceAtPath, resourceMetadata)
   get(wellKnownPaths.server, serverMetadata)
 
-  const post = (url: string, isRaw: boolean, run: Answer) =>
+  const post = (url: string, isRaw: boolean, run: Answer) => {
+    const open = openToPages(app, url, ['POST'])
     app.route({
       method: 'POST',
       url,
       onRequest: async (request, reply) => {
         request.pattern = url
+        open(reply)
         checkOffered(publicUrl())
         const refused = admitBody(request, reply, bodyBytesMax, isRaw)
         if (refused) throw refused
       },
       handler: (request, reply) => run(request, reply).catch((error: unknown) => sendOAuthFailure(error, reply)),
     })
+  }
   const { token, register, revoke } = createAnswers(edge)
   post(oauthPaths.token, true, token)
   post(oauthPaths.register, false, register)

@@ -5,15 +5,27 @@ import type { MailApproval } from './model.ts'
 
 export type ClientRow = { id: string; name: string; redirect_uris: string[] }
 
-/** Adds a client unless there are `clientsMax` already. Returns false then. */
+/**
+ * Adds a client. Where there are `clientsMax` already, the oldest without a grant goes, so that strangers cannot keep the table full. Returns
+ * false when every client has a grant.
+ */
 export async function insertClient(sql: Sql, row: ClientRow & { created_at: Date }, clientsMax: number): Promise<boolean> {
   const { rowCount } = await sql.query({
-    text: `INSERT INTO oauth_clients (id, name, redirect_uris, created_at)
-      SELECT $1, $2, $3, $4 WHERE (SELECT count(*) FROM oauth_clients) < $5`,
+    text: `WITH number AS (SELECT count(*) AS clients FROM oauth_clients),
+      freed AS (
+        DELETE FROM oauth_clients WHERE id IN (
+          SELECT c.id FROM oauth_clients c WHERE ${withoutGrant} ORDER BY c.created_at, c.id
+          LIMIT (SELECT greatest(clients - $5 + 1, 0) FROM number) FOR UPDATE OF c SKIP LOCKED)
+        RETURNING id)
+      INSERT INTO oauth_clients (id, name, redirect_uris, created_at)
+      SELECT $1, $2, $3, $4 WHERE (SELECT clients FROM number) - (SELECT count(*) FROM freed) < $5`,
     values: [row.id, row.name, row.redirect_uris, row.created_at, clientsMax],
   })
   return rowCount === 1
 }
+
+const withoutGrant = `NOT EXISTS
+  (SELECT 1 FROM oauth_grants g JOIN api_keys k ON k.id = g.key_id WHERE g.client_id = c.id AND k.revoked_at IS NULL)`
 
 export async function findClient(sql: Sql, id: string): Promise<ClientRow | null> {
   const { rows } = await sql.query<ClientRow>({ text: 'SELECT id, name, redirect_uris FROM oauth_clients WHERE id = $1', values: [id] })
@@ -23,8 +35,7 @@ export async function findClient(sql: Sql, id: string): Promise<ClientRow | null
 /** Deletes clients from before this time that have no grant. */
 export async function deleteUnusedClients(sql: Sql, createdBefore: Date): Promise<void> {
   await sql.query({
-    text: `DELETE FROM oauth_clients c WHERE c.created_at < $1
-      AND NOT EXISTS (SELECT 1 FROM oauth_grants g JOIN api_keys k ON k.id = g.key_id WHERE g.client_id = c.id AND k.revoked_at IS NULL)`,
+    text: `DELETE FROM oauth_clients c WHERE c.created_at < $1 AND ${withoutGrant}`,
     values: [createdBefore],
   })
 }
