@@ -29,7 +29,7 @@ export const scopeMeanings = {
   'vault:manage': 'Creates the vault, and replaces and rotates its keys.',
   'events:read': 'Reads the event log and the event stream, for the types whose scope the key has.',
   'webhooks:read': 'Reads webhooks and their deliveries.',
-  'webhooks:write': 'Changes webhooks for the event types whose scope the key has, and replays deliveries.',
+  'webhooks:write': 'Changes webhooks for the event types whose scope the key has, and replays their deliveries.',
   'keys:read': 'Lists API keys.',
   'keys:write': 'Creates and revokes API keys. A new key has at most the access of the key that makes it.',
   'organization:read': 'Reads the settings and the sending state of the organization.',

@@ -14,6 +14,10 @@ export const CustomHeaders = Type.Unsafe<Record<string, string> | null>({
   maxProperties: 20,
   description: 'Headers to send with every delivery, such as Authorization. Stored encrypted and never shown.',
 })
+export const ChangedHeaders = Type.Unsafe<Record<string, string> | null>({
+  ...CustomHeaders,
+  description: 'Replaces the custom headers. A url of another origin removes them unless they are given again.',
+})
 
 /** The shapes of the bodies that a webhook receives. */
 export const webhookFormats = ['callsign', 'resend', 'agentmail'] as const

@@ -5,7 +5,7 @@ import { eventTypes } from './event-types.ts'
 import { Event } from './events.ts'
 import { operation } from './operation.ts'
 import { Cursor, Deleted, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
-import { AgentFilters, CustomHeaders, Format } from './webhook-inputs.ts'
+import { AgentFilters, ChangedHeaders, CustomHeaders, Format } from './webhook-inputs.ts'
 
 export const WebhookStatus = Type.Unsafe<'active' | 'paused' | 'disabled'>({ type: 'string', enum: ['active', 'paused', 'disabled'] })
 
@@ -118,7 +118,7 @@ export const updateWebhook = operation({
       events: Type.Optional(EventNames),
       agent_handle: Type.Optional(AgentFilter),
       agent_handles: Type.Optional(AgentFilters),
-      headers: Type.Optional(CustomHeaders),
+      headers: Type.Optional(ChangedHeaders),
       description: Type.Optional(Description),
       status: Type.Optional(SettableStatus),
     },
@@ -210,7 +210,7 @@ export const DeliveryAttempt = Type.Object(
     status_code: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'null if no answer was received.' }),
     error_code: nullableString({
       description:
-        'dns (the host name is unknown or leads to a private address), blocked_address, tls_expired, timeout, http_3xx, http_4xx, http_5xx or another code. null on success.',
+        'dns (the host name is unknown or leads to a private address), blocked_address, tls_expired, timeout, http_3xx, http_4xx, http_5xx, not_subscribed (the webhook no longer receives the event, and nothing was sent) or another code. null on success.',
     }),
     error: nullableString(),
     response_snippet: nullableString({ description: 'The beginning of the answer, at most 1 KiB.' }),
@@ -260,12 +260,13 @@ export const replayDelivery = operation({
   id: 'replayDelivery',
   method: 'POST',
   path: '/api/v1/webhooks/deliveries/{delivery_id}/replay',
-  summary: 'Repeats a delivery with the same webhook-id and the full retry schedule.',
+  summary: 'Repeats a delivery with the same webhook-id and the full retry schedule. 409 if the webhook no longer receives the event.',
   tag: 'Webhooks',
   scopes: ['webhooks:write'],
   params: deliveryParams,
   status: 200,
   reply: Delivery,
+  errors: ['conflict'],
   idempotent: true,
 })
 

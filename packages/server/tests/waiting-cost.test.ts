@@ -40,7 +40,7 @@ test('two thousand wait for fifty agents', async () => {
   const history = createHistory(counted)
   const { wait, watchers } = createWait(counted, history, () => watch.begin())
   const watch = createWatch(
-    { place: () => store.placeEvents(counted), history, findUnusableKeys: (ids) => findUnusable(counted, ids), log: createLog('silent') },
+    { place: () => store.placeEvents(counted), history, findUnusable: (ids) => findUnusable(counted, ids), log: createLog('silent') },
     [watchers],
   )
   const { organization_id: organizationId, key } = await harness.expectApi(200, 'GET', '/me')

@@ -1,6 +1,6 @@
 // Scopes and agents of a caller, and the id under which access is revoked.
 import { expect, test } from 'vitest'
-import { accessIdOf, type Caller, mayActFor, onlyAgentOf, requireScope } from './caller.ts'
+import { accessIdOf, type Caller, keyIdOf, limitIdOf, mayActFor, onlyAgentOf, personOf, requireScope } from './caller.ts'
 
 const agent = (id: string) => ({ identityId: id, handle: id, mailboxId: `mbx_${id}`, address: `${id}@b.example` })
 const caller = (more: Partial<Caller>): Caller =>
@@ -40,4 +40,16 @@ test('a key acts for its agents, and an organization key for all', () => {
 test('access is revoked with the session of a console token, or with the key', () => {
   expect(accessIdOf(caller({}))).toBe('key_1')
   expect(accessIdOf(caller({ session: { id: 'ses_1', memberId: null } }))).toBe('ses_1')
+})
+
+test('a member is a person, and a key is none, also after it signed in to the console', () => {
+  const [key, keyInConsole, member] = [
+    caller({}),
+    caller({ session: { id: 'ses_1', memberId: null } }),
+    caller({ keyId: 'ses_2', session: { id: 'ses_2', memberId: 'usr_1' } }),
+  ]
+  expect([key, keyInConsole, member].map(personOf)).toEqual([null, null, 'usr_1'])
+  expect([key, keyInConsole, member].map((one) => keyIdOf({ caller: one }))).toEqual(['key_1', 'key_1', null])
+  expect([key, keyInConsole, member].map(limitIdOf)).toEqual(['key_1', 'key_1', 'usr_1'])
+  expect(() => requireScope(keyInConsole, 'mail:send')).toThrow('This key does not have the scope mail:send.')
 })

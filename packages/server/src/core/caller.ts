@@ -5,7 +5,7 @@ import { type ApiError, forbidden } from './errors.ts'
 /** One agent that an agent key is limited to. */
 export type CallerAgent = { identityId: string; handle: string; mailboxId: string; address: string }
 
-/** A person or key signed in to the console. `memberId` is null for a key. */
+/** A member or an API key signed in to the console. `memberId` is null for a key. */
 export type CallerSession = { id: string; memberId: string | null }
 
 /** The address and the program that a request came from. */
@@ -28,7 +28,7 @@ export type Caller = {
   agents: readonly CallerAgent[] | null
   /** Limits of the key that a new key may not exceed. */
   limits: KeyLimits
-  /** Set when the request carries a token of the console. */
+  /** Set when the request carries a token of the console, of a member or of a key. `personOf` says which. */
   session: CallerSession | null
   /**
    * Approval of mail that the caller sends for an agent: as the agent and the scopes are set, or always.
@@ -48,6 +48,12 @@ export type Authenticate = (bearerToken: string, client: RequestClient) => Promi
 /** The caller that a token had at its last request, or null. It may have lost its access since. */
 export type Recall = (bearerToken: string) => Caller | null
 
+/** The member that makes a request: a person. Null for an API key, also for one that signed in to the console. */
+export const personOf = ({ session }: Caller): string | null => session?.memberId ?? null
+
+/** The id that limits count by: the member or the key, however many sessions it has. */
+export const limitIdOf = (caller: Caller): string => personOf(caller) ?? caller.keyId
+
 /** The id under which access is revoked, for work that outlives its request: the session of a console token, else the key. */
 export const accessIdOf = (caller: Caller): string => caller.session?.id ?? caller.keyId
 
@@ -60,8 +66,8 @@ export function missingScope(caller: Caller, anyOf: readonly Scope[]): Scope | n
   return anyOf[0] ?? null
 }
 
-/** The API key of a call. Null for a member of the console. */
-export const keyIdOf = ({ caller }: { caller: Caller }): string | null => (caller.session ? null : caller.keyId)
+/** The API key of a call, directly or in a session of the console. Null for a person. */
+export const keyIdOf = ({ caller }: { caller: Caller }): string | null => (personOf(caller) === null ? caller.keyId : null)
 
 /** Throws 403 with the name of the first scope for a caller that has none of these. */
 export function requireScope(caller: Caller, ...anyOf: Scope[]): void {
@@ -71,7 +77,7 @@ export function requireScope(caller: Caller, ...anyOf: Scope[]): void {
 
 export const scopeMissing = (caller: Caller, scope: Scope): ApiError =>
   forbidden(
-    caller.session?.memberId
+    personOf(caller) !== null
       ? `The role ${caller.role} does not include the scope ${scope}. Ask an owner.`
       : `This key does not have the scope ${scope}. Use a key with this scope.`,
   )

@@ -4,7 +4,15 @@ import type { Operation } from '@callsign/contract/operation'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import { type Authenticate, type Caller, missingScope, type Recall, type RequestClient, scopeMissing } from '../../core/caller.ts'
+import {
+  type Authenticate,
+  type Caller,
+  limitIdOf,
+  missingScope,
+  type Recall,
+  type RequestClient,
+  scopeMissing,
+} from '../../core/caller.ts'
 import { clientGroup, type createClientReader } from '../../core/client-address.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
@@ -119,7 +127,7 @@ export function createAdmission({
   }
 
   const limitCaller: Admission['limitCaller'] = (caller, id) => {
-    const waitMs = (caller.keyType === 'organization' ? organizationKeys : agentKeys).take(caller.keyId, nowMs())
+    const waitMs = (caller.keyType === 'organization' ? organizationKeys : agentKeys).take(limitIdOf(caller), nowMs())
     return waitMs > 0 ? throttled(id, caller.keyId, waitMs) : undefined
   }
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ByteBudget, type Owner } from '../../core/byte-budget.ts'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, limitIdOf } from '../../core/caller.ts'
 import { clientGroup } from '../../core/client-address.ts'
 import { ApiError } from '../../core/errors.ts'
 import { parseBody } from './body-check.ts'
@@ -31,7 +31,7 @@ export class BodyMemory {
   constructor(caller: Caller | null, address: string | undefined) {
     this.#owners = caller
       ? [
-          { name: `key ${caller.keyId}`, bytesMax: keyBytesMax },
+          { name: `key ${limitIdOf(caller)}`, bytesMax: keyBytesMax },
           { name: `organization ${caller.organizationId}`, bytesMax: organizationBytesMax },
         ]
       : [{ name: `address ${clientGroup(address)}`, bytesMax: keyBytesMax }]

@@ -1,7 +1,7 @@
 // Notes every answered request: its log line, its metrics and its entry in the log of API requests.
 import type { ErrorCode } from '@callsign/contract/errors'
 import type { Operation } from '@callsign/contract/operation'
-import type { Caller } from '../../core/caller.ts'
+import { type Caller, personOf } from '../../core/caller.ts'
 import type { Log } from '../../core/log.ts'
 import type { RequestRecorder } from '../../features/account/requests/model.ts'
 import type { HttpMetrics } from './metrics.ts'
@@ -53,10 +53,10 @@ export function createRequestLog(log: Log, observe: () => HttpMetrics['observe']
   }
 }
 
-/** Records a request of an API key. People in the console have no key. */
+/** Records a request of an API key, also one in a session of the console. Requests of people are not recorded. */
 function record(recorder: RequestRecorder, answered: AnsweredRequest): void {
   const { id, caller, operation, params, query, body, status, errorCode, ms } = answered
-  if (!caller || caller.session || !operation) return
+  if (!caller || personOf(caller) !== null || !operation) return
   const { organizationId, keyId } = caller
   recorder.note({ id, organizationId, keyId, operation, params, query, body, status, errorCode, durationMs: ms })
 }

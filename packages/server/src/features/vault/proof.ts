@@ -1,6 +1,6 @@
 // One attempt to prove a vault key: under the vault's lock it is counted, compared and recorded, and a failure stays recorded though the request fails.
 import type { BusinessEvents } from '../../core/business-events.ts'
-import type { Caller } from '../../core/caller.ts'
+import { limitIdOf } from '../../core/caller.ts'
 import { inMs, now, nowMs } from '../../core/clock.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -39,7 +39,7 @@ type Ending<T> = { outcome: 'ok'; value: T } | { outcome: 'wrong' | 'throttled';
 export function createProver(accounts: Accounts, businessEvents: BusinessEvents) {
   return async function prove<T>(call: Call, { purpose, authHash, keyType, check, work }: Proof<T>): Promise<T> {
     const { organizationId, keyId, agents } = call.caller
-    const holder = { keyId: holderIdOf(call.caller), identityId: agents?.[0]?.identityId ?? null }
+    const holder = { keyId: limitIdOf(call.caller), identityId: agents?.[0]?.identityId ?? null }
     // A refusal is returned, not thrown: the transaction that recorded the failure has to commit.
     const ending = await call.transact<Ending<T>>(async (tx) => {
       const vault = await lockVault(tx, call)
@@ -60,9 +60,6 @@ export function createProver(accounts: Accounts, businessEvents: BusinessEvents)
     return ending.value
   }
 }
-
-/** A member of the console counts as one over all sessions. */
-const holderIdOf = ({ keyId, session }: Caller): string => session?.memberId ?? keyId
 
 const throttled = (ms: number): ApiError =>
   new ApiError('rate_limited', 'Too many wrong hashes. Wait as long as Retry-After says; until then the right one is refused too.', {

@@ -2,7 +2,7 @@
 import type { AuditEntry, CallerInfo } from '@callsign/contract/accounts'
 import type { IdKind } from '@callsign/contract/ids'
 import type { Static } from 'typebox'
-import { type Caller, onlyAgentOf } from '../../../core/caller.ts'
+import { type Caller, onlyAgentOf, personOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
@@ -118,7 +118,7 @@ export const clientIdTaken = (): ApiError =>
   new ApiError('conflict', 'client_id is the id of an object of another agent. Choose another client_id.')
 
 /** The actor of an API request. */
-export const actorOf = (call: { caller: Caller; requestId: string }): Actor => ({
-  ...(call.caller.session?.memberId ? { type: 'member', id: call.caller.session.memberId } : { type: 'key', id: call.caller.keyId }),
-  requestId: call.requestId,
-})
+export function actorOf({ caller, requestId }: { caller: Caller; requestId: string }): Actor {
+  const memberId = personOf(caller)
+  return memberId === null ? { type: 'key', id: caller.keyId, requestId } : { type: 'member', id: memberId, requestId }
+}

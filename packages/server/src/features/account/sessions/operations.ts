@@ -29,7 +29,7 @@ export interface Sessions {
   authenticate: Authenticate
   /** A token for the API, valid for 10 minutes while the session stands. */
   issueToken(session: Session): Promise<{ token: string; expires_at: string }>
-  /** Starts a session in the caller's transaction and returns its cookie. */
+  /** Starts a session in the caller's transaction and returns its cookie. Ends the oldest of a key that has too many. */
   start(sql: Sql, principal: Principal, method: SignInMethod, client: Client): Promise<string>
   /** The sessions that this one may see: all of the organization for an owner, else those of the same member or key. */
   list(session: Session): Promise<SessionView[]>
@@ -60,6 +60,9 @@ export type SessionView = {
   member: { id: string; email: string | null; name: string | null; role: string | null } | null
   key: { id: string; name: string | null } | null
 }
+
+/** Sessions of one API key. The oldest ends when another one starts. */
+const sessionsOfKeyMax = 10
 
 type Parts = { db: Database; accounts: Accounts; keys: Keys; tokens: ConsoleTokens; limits: SessionLimits }
 
@@ -147,6 +150,8 @@ export function createSessions({ db, accounts, keys, tokens, limits }: Parts): S
         ? { type: 'member', id: userId, requestId: client.requestId }
         : { type: 'key', id: keyId as string, requestId: client.requestId }
       await accounts.audit(sql, organizationId, actor, 'session.started', id, { method, ip: client.address })
+      const ended = keyId === null ? [] : await store.endOldest(sql, keyId, sessionsOfKeyMax)
+      for (const oldId of ended) await accounts.audit(sql, organizationId, actor, 'session.ended', oldId)
       return cookie
     },
 
@@ -172,7 +177,9 @@ export function createSessions({ db, accounts, keys, tokens, limits }: Parts): S
     },
 
     async findUnusable(ids) {
-      const usable = await store.findUsable(db, ids)
+      const unexpired = await store.findUnexpired(db, ids)
+      const unusableKeys = await keys.findUnusable([...new Set(unexpired.flatMap(({ key_id }) => key_id ?? []))])
+      const usable = new Set(unexpired.filter(({ key_id }) => key_id === null || !unusableKeys.has(key_id)).map(({ id }) => id))
       return new Set(ids.filter((id) => !usable.has(id)))
     },
 

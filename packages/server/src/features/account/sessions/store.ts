@@ -77,16 +77,25 @@ export async function findById(sql: Sql, ids: string[]): Promise<Map<string, Ses
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Of these sessions, those that stand and whose key, if any, is usable. */
-export async function findUsable(sql: Sql, ids: string[]): Promise<Set<string>> {
-  const { rows } = await sql.query<{ id: string }>({
-    name: 'find-usable-console-sessions',
-    text: `SELECT s.id FROM console_sessions s LEFT JOIN api_keys k ON k.id = s.key_id
-      WHERE s.id = ANY($1) AND s.expires_at > now()
-        AND (s.key_id IS NULL OR (k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())))`,
+/** Of these sessions, those that have not expired. `key_id` is the key of a session that a key started. */
+export async function findUnexpired(sql: Sql, ids: string[]): Promise<{ id: string; key_id: string | null }[]> {
+  const { rows } = await sql.query<{ id: string; key_id: string | null }>({
+    name: 'find-unexpired-console-sessions',
+    text: 'SELECT id, key_id FROM console_sessions WHERE id = ANY($1) AND expires_at > now()',
     values: [ids],
   })
-  return new Set(rows.map((row) => row.id))
+  return rows
+}
+
+/** Ends the sessions of a key except the newest `countMax`, and returns their ids. Concurrent calls for one key wait for each other. */
+export async function endOldest(sql: Sql, keyId: string, countMax: number): Promise<string[]> {
+  await sql.query({ text: 'SELECT 1 FROM api_keys WHERE id = $1 FOR NO KEY UPDATE', values: [keyId] })
+  const { rows } = await sql.query<{ id: string }>({
+    text: `DELETE FROM console_sessions WHERE id IN (
+        SELECT id FROM console_sessions WHERE key_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2) RETURNING id`,
+    values: [keyId, countMax],
+  })
+  return rows.map((row) => row.id)
 }
 
 /** Records the use of a session and extends it, within its limits. */

@@ -4,13 +4,14 @@ import type { Watchers } from './watch.ts'
 
 export type Follower = {
   readonly organizationId: string
-  readonly keyId: string
+  /** The session or the key, with whose end the stream ends. */
+  readonly accessId: string
   /** Resolves with true when new events may exist, and with false when the stream has ended. */
   changed: () => Promise<boolean>
   leave: () => void
 }
 
-type Entry = Follower & { isOver: boolean; isWoken: boolean; wake: () => void }
+type Entry = Follower & { limitId: string; isOver: boolean; isWoken: boolean; wake: () => void }
 
 const followersMax = 5000
 const followersOfKeyMax = 100
@@ -27,9 +28,9 @@ export function createFollowers(findChanged: (organizationIds: string[], after: 
 
   const watchers: Watchers = {
     count: () => followers.size,
-    keyIds: () => new Set([...followers].map((one) => one.keyId)),
-    refuse(keyIds) {
-      for (const follower of followers) if (keyIds.has(follower.keyId)) end(follower)
+    accessIds: () => new Set([...followers].map((one) => one.accessId)),
+    refuse(accessIds) {
+      for (const follower of followers) if (accessIds.has(follower.accessId)) end(follower)
     },
     async look(reached) {
       if (reached <= head) return
@@ -46,17 +47,18 @@ export function createFollowers(findChanged: (organizationIds: string[], after: 
   return {
     watchers,
 
-    /** Opens a stream. Throws 429 when this key, or all keys together, have too many. */
-    join(organizationId: string, keyId: string): Follower {
-      const ofKey = [...followers].filter((one) => one.keyId === keyId).length
+    /** Opens a stream. Throws 429 when this key or member, or all together, have too many. */
+    join(organizationId: string, { accessId, limitId }: { accessId: string; limitId: string }): Follower {
+      const ofKey = [...followers].filter((one) => one.limitId === limitId).length
       if (ofKey >= followersOfKeyMax || followers.size >= followersMax)
-        throw new ApiError('rate_limited', `At most ${followersOfKeyMax} streams per key may be open. Close one first.`, {
+        throw new ApiError('rate_limited', `At most ${followersOfKeyMax} streams per key or member may be open. Close one first.`, {
           headers: { 'Retry-After': '10' },
         })
       let resume = () => {}
       const follower: Entry = {
         organizationId,
-        keyId,
+        accessId,
+        limitId,
         isOver: false,
         isWoken: false,
         wake() {

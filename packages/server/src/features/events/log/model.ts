@@ -1,8 +1,9 @@
 // The event as a row, and the one payload that webhooks, the list and the stream give of it.
 import { type EventType, eventScope, eventTypes } from '@callsign/contract/event-types'
 import type { Event } from '@callsign/contract/events'
+import type { Scope } from '@callsign/contract/scopes'
 import type { Static } from 'typebox'
-import { type Caller, requireScope } from '../../../core/caller.ts'
+import { type Caller, missingScope, scopeMissing } from '../../../core/caller.ts'
 import { invalid } from '../../../core/errors.ts'
 
 /** Age at which events are deleted, a day more than that of webhook deliveries. */
@@ -43,28 +44,36 @@ export function readTypes(text: string | undefined): EventType[] | null {
   return [...new Set(types.filter(isKnown))]
 }
 
+/** The API or a webhook. Requests for approval have a link that approves in webhooks. */
+export type Way = 'api' | 'webhook'
+
+/** The scope that the caller lacks to receive events of this type. Null if it may receive them. The only place that decides this. */
+function missingToReceive(caller: Caller, type: EventType, way: Way): Scope | null {
+  const approves = way === 'webhook' && type === 'draft.approval_requested'
+  return missingScope(caller, [eventScope(type)]) ?? (approves ? missingScope(caller, ['drafts:approve']) : null)
+}
+
+/** Throws 403 unless the caller may receive events of each of these types. `*` stands for every type. */
+export function requireReceivable(caller: Caller, types: readonly string[], way: Way): void {
+  for (const type of types.includes('*') ? eventTypes : types.filter(isKnown)) {
+    const missing = missingToReceive(caller, type, way)
+    if (missing !== null) throw scopeMissing(caller, missing)
+  }
+}
+
 /**
- * The types to read: the wanted ones, or every one whose scope the caller has. Null for all. Throws 403 for a wanted one without scope. An
+ * The types to read: the wanted ones, or every one that the caller may receive. Null for all. Throws 403 for a wanted one that it may not. An
  * agent gets events about quarantined mail only when it names their type.
  */
 export function readableTypes(caller: Caller, wanted: EventType[] | null): EventType[] | null {
   if (wanted) {
-    requireEventScopes(caller, wanted)
+    requireReceivable(caller, wanted, 'api')
     return wanted
   }
-  const readable = eventTypes.filter((type) => caller.scopes.has(eventScope(type)) && !(caller.agents && type === 'email.quarantined'))
+  const readable = eventTypes.filter(
+    (type) => missingToReceive(caller, type, 'api') === null && !(caller.agents && type === 'email.quarantined'),
+  )
   return readable.length === eventTypes.length ? null : readable
-}
-
-/** Throws 403 unless the caller may send events of these types to a webhook. A request for approval has a link that approves. */
-export function requireSubscriptionScopes(caller: Caller, types: readonly string[]): void {
-  requireEventScopes(caller, types)
-  if (types.includes('*') || types.includes('draft.approval_requested')) requireScope(caller, 'drafts:approve')
-}
-
-/** Throws 403 unless the caller has the scope of each of these types. `*` stands for every type. */
-export function requireEventScopes(caller: Caller, types: readonly string[]): void {
-  for (const type of types.includes('*') ? eventTypes : types.filter(isKnown)) requireScope(caller, eventScope(type))
 }
 
 /** Types whose events have every fact in themselves. Their subjects are not read, so that a message in quarantine shows nothing of itself. */

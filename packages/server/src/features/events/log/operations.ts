@@ -4,7 +4,7 @@ import { type createSocketToken, socketTokenSeconds } from '@callsign/contract/e
 import { firstId, isId, timeOfId } from '@callsign/contract/ids'
 import type { ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
-import { type Authenticate, accessIdOf, type Caller, identityIdsOf } from '../../../core/caller.ts'
+import { type Authenticate, accessIdOf, type Caller, identityIdsOf, limitIdOf } from '../../../core/caller.ts'
 import { inMs, nowMs } from '../../../core/clock.ts'
 import { ApiError, forbidden, invalid } from '../../../core/errors.ts'
 import type { Log } from '../../../core/log.ts'
@@ -104,7 +104,7 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
   const followers = createFollowers((organizationIds, after) => store.findChanged(db, organizationIds, after))
   const history = createHistory(db)
   const waits = createWait(db, history, () => watch.begin())
-  const watch = createWatch({ place: () => store.placeEvents(db), history, findUnusableKeys: (ids) => keys.findUnusable(ids), log }, [
+  const watch = createWatch({ place: () => store.placeEvents(db), history, findUnusable: (ids) => keys.findUnusable(ids), log }, [
     followers.watchers,
     waits.watchers,
   ])
@@ -195,7 +195,7 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
       const lastId = call.lastEventId ?? query.after ?? null
       if (lastId !== null && !isId('event', lastId)) throw invalid('/after', 'Last-Event-ID and after must be the id of an event')
       // Joined before the position is read, so that no event is missed in between.
-      const follower = followers.join(caller.organizationId, accessIdOf(caller))
+      const follower = followers.join(caller.organizationId, { accessId: accessIdOf(caller), limitId: limitIdOf(caller) })
       watch.begin()
       try {
         const isNew = lastId === null

@@ -1,7 +1,7 @@
 // Runs a wait: joins the waiters, reads earlier events, then takes new ones as they are passed on.
 import { isId, timeOfId } from '@callsign/contract/ids'
 import { batchLoader } from '../../../core/batch.ts'
-import { accessIdOf } from '../../../core/caller.ts'
+import { accessIdOf, limitIdOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
 import type { Database } from '../../../core/sql.ts'
@@ -48,7 +48,7 @@ export function createWait(db: Database, history: History, onJoin: () => void) {
       throw invalid('/cursor', 'cursor must be the cursor of the previous response')
 
     // Joined before the head is read, so that nothing falls between.
-    const waiter = waiters.join({ ...owner, keyId: accessIdOf(caller), types })
+    const waiter = waiters.join({ ...owner, accessId: accessIdOf(caller), limitId: limitIdOf(caller), types })
     onJoin()
     signal.addEventListener('abort', waiter.end, { once: true })
     if (signal.aborted) waiter.end()

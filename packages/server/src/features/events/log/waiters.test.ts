@@ -25,8 +25,8 @@ function waitersOver(events: EventBrief[]) {
     reads.push([after, upTo])
     return events.filter((one) => one.position > after && one.position <= upTo && types.includes(one.type)).slice(0, limit)
   })
-  const join = (identityId = 'ident_1', keyId = 'key_1', types = ['email.received']) =>
-    waiters.join({ organizationId: 'org_1', identityId, keyId, types })
+  const join = (identityId = 'ident_1', limitId = 'key_1', types = ['email.received']) =>
+    waiters.join({ organizationId: 'org_1', identityId, accessId: limitId, limitId, types })
   return { waiters, join, reads }
 }
 
@@ -101,7 +101,7 @@ test('a key waits at most a thousand times, and leaving twice frees one place', 
   all[0]?.leave()
   join()
   expect(() => join()).toThrow()
-  expect([waiters.watchers.count(), [...waiters.watchers.keyIds()]]).toEqual([1000, ['key_1']])
+  expect([waiters.watchers.count(), [...waiters.watchers.accessIds()]]).toEqual([1000, ['key_1']])
 })
 
 test('a read asks once for each organization of the waiters, and none is read after the last has left', async () => {
@@ -111,7 +111,7 @@ test('a read asks once for each organization of the waiters, and none is read af
     return []
   })
   const joined = ['org_1', 'org_2', 'org_1'].map((organizationId, index) =>
-    waiters.join({ organizationId, identityId: `ident_${index}`, keyId: 'key_1', types: ['email.received'] }),
+    waiters.join({ organizationId, identityId: `ident_${index}`, accessId: 'key_1', limitId: 'key_1', types: ['email.received'] }),
   )
   waiters.beginAt(0)
   await waiters.watchers.look(1)
@@ -129,9 +129,9 @@ test('a read asks once for each organization of the waiters, and none is read af
 test('all keys together may have 20,000 waits, and a refusal says when to retry', () => {
   const { waiters, join } = waitersOver([])
   for (let i = 0; i < 20_000; i++) join('ident_1', `key_${i % 40}`)
-  const refusal = (keyId: string) => {
+  const refusal = (limitId: string) => {
     try {
-      return join('ident_1', keyId)
+      return join('ident_1', limitId)
     } catch (error) {
       return error
     }

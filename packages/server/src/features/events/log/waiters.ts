@@ -17,7 +17,9 @@ export type Waiter = {
 type Entry = {
   organizationId: string
   identityId: string
-  keyId: string
+  /** The session or the key, with whose end the wait ends. */
+  accessId: string
+  limitId: string
   types: ReadonlySet<string>
   came: EventBrief[]
   state: 'waiting' | 'over' | 'refused'
@@ -36,7 +38,8 @@ const refused = (): ApiError =>
 
 export function createWaiters(findNew: FindNew) {
   const byIdentity = new Map<string, Set<Entry>>()
-  const ofKey = new Map<string, number>()
+  /** Open waits by the key or member that limits count by. */
+  const ofLimit = new Map<string, number>()
   let count = 0
   /** Position up to which events were delivered to the waits. Null before the first `beginAt`. */
   let seen: number | null = null
@@ -47,9 +50,9 @@ export function createWaiters(findNew: FindNew) {
     const entries = byIdentity.get(entry.identityId)
     if (!entries?.delete(entry)) return
     if (entries.size === 0) byIdentity.delete(entry.identityId)
-    const left = (ofKey.get(entry.keyId) as number) - 1
-    if (left === 0) ofKey.delete(entry.keyId)
-    else ofKey.set(entry.keyId, left)
+    const left = (ofLimit.get(entry.limitId) as number) - 1
+    if (left === 0) ofLimit.delete(entry.limitId)
+    else ofLimit.set(entry.limitId, left)
     if (--count === 0) seen = null
   }
 
@@ -61,9 +64,9 @@ export function createWaiters(findNew: FindNew) {
 
   const watchers: Watchers = {
     count: () => count,
-    keyIds: () => ofKey.keys(),
-    refuse(keyIds) {
-      for (const entry of everyone()) if (keyIds.has(entry.keyId)) finish(entry, 'refused')
+    accessIds: () => new Set(everyone().map((entry) => entry.accessId)),
+    refuse(accessIds) {
+      for (const entry of everyone()) if (accessIds.has(entry.accessId)) finish(entry, 'refused')
     },
     reset() {
       seen = null
@@ -94,15 +97,15 @@ export function createWaiters(findNew: FindNew) {
   return {
     watchers,
 
-    /** Opens a wait. Throws 429 when this key, or all keys together, have too many. */
-    join(whose: { organizationId: string; identityId: string; keyId: string; types: string[] }): Waiter {
-      const already = ofKey.get(whose.keyId) ?? 0
+    /** Opens a wait. Throws 429 when this key or member, or all together, have too many. */
+    join(whose: { organizationId: string; identityId: string; accessId: string; limitId: string; types: string[] }): Waiter {
+      const already = ofLimit.get(whose.limitId) ?? 0
       if (already >= waitersOfKeyMax || count >= waitersMax)
         throw new ApiError('rate_limited', `At most ${waitersOfKeyMax} waits per key may be open. Retry when one has ended.`, {
           headers: { 'Retry-After': '5' },
         })
       const entry: Entry = { ...whose, types: new Set(whose.types), came: [], state: 'waiting', isReset: false, wake: () => {} }
-      ofKey.set(whose.keyId, already + 1)
+      ofLimit.set(whose.limitId, already + 1)
       const entries = byIdentity.get(whose.identityId) ?? new Set()
       byIdentity.set(whose.identityId, entries.add(entry))
       count++

@@ -5,9 +5,9 @@ import type { History, Mark } from './history.ts'
 /** A group of streams or waits. */
 export type Watchers = {
   count: () => number
-  keyIds: () => Iterable<string>
-  /** Ends the members with these keys, which are not usable any more. */
-  refuse: (keyIds: Set<string>) => void
+  accessIds: () => Iterable<string>
+  /** Ends the members with these sessions and keys, which are not usable any more. */
+  refuse: (accessIds: Set<string>) => void
   /** Reads events up to this position. */
   look: (reached: number) => Promise<void>
   /** Forgets every position, because positions may have been given again. Each member finds its place by its last event. */
@@ -18,7 +18,7 @@ type Parts = {
   /** Assigns positions to committed events and resolves with the last one. */
   place: () => Promise<Mark>
   history: Pick<History, 'has'>
-  findUnusableKeys: (keyIds: string[]) => Promise<Set<string>>
+  findUnusable: (accessIds: string[]) => Promise<Set<string>>
   log: Log
 }
 
@@ -27,7 +27,7 @@ const watchMs = 400
 /** Commits within this time share one read. */
 const gatherMs = 10
 
-export function createWatch({ place, history, findUnusableKeys, log }: Parts, groups: Watchers[]) {
+export function createWatch({ place, history, findUnusable, log }: Parts, groups: Watchers[]) {
   let head: Mark | null = null
   let timer: NodeJS.Timeout | null = null
   let isWatching = false
@@ -63,8 +63,8 @@ export function createWatch({ place, history, findUnusableKeys, log }: Parts, gr
   }
 
   async function refuseUnusable(): Promise<void> {
-    const keyIds = [...new Set(groups.flatMap((group) => [...group.keyIds()]))]
-    const unusable = await findUnusableKeys(keyIds)
+    const accessIds = [...new Set(groups.flatMap((group) => [...group.accessIds()]))]
+    const unusable = await findUnusable(accessIds)
     if (unusable.size > 0) for (const group of groups) group.refuse(unusable)
   }
 

@@ -22,7 +22,7 @@ type EventSource = {
 export interface EventBodies {
   /** Events by id. Deleted ones are missing. */
   find(ids: string[]): Promise<Map<string, EventRow>>
-  /** `hasLinks` is false for the webhooks of one agent, which must not get a link that approves its own drafts. */
+  /** `hasLinks` adds links that approve drafts, for the webhooks of `getsApprovalLinks`. */
   bodyOf(event: EventRow, hasLinks: boolean, format: WebhookFormat): Promise<Buffer>
 }
 

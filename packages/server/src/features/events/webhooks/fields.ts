@@ -1,6 +1,8 @@
 // The fields of a webhook in a request, and the agents that it names.
+import type { Caller } from '../../../core/caller.ts'
 import { invalid, notFound } from '../../../core/errors.ts'
-import type { WebhookAgent } from './model.ts'
+import { requireReceivable } from '../log/model.ts'
+import { eventTypesOf, hasApprovalLinks, type WebhookAgent } from './model.ts'
 
 /** The fields of a webhook that a request sets. */
 export type WebhookFields = {
@@ -28,4 +30,13 @@ export async function findAgents(find: FindAgent, organizationId: string, body: 
     agents.set(agent.identityId, agent)
   }
   return [...agents.values()]
+}
+
+/** The event types of a change. Throws 403 for one that the caller may not receive, and 400 for links that approve at an URL of another right. */
+export function readEvents(caller: Caller, events: string[], isUrlOfApprover: boolean): string[] {
+  requireReceivable(caller, events, 'webhook')
+  const types = eventTypesOf(events)
+  if (hasApprovalLinks(types) && !isUrlOfApprover)
+    throw invalid('/url', 'send url again with these events: it was set by a key that may not approve drafts, and their links approve')
+  return types
 }

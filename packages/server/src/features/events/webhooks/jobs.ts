@@ -1,5 +1,5 @@
 // Claims due deliveries by endpoint, signs and posts each one, and records the result.
-import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { groupCommit } from '../../../core/batch.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
@@ -7,20 +7,26 @@ import { nowMs } from '../../../core/clock.ts'
 import type { Log } from '../../../core/log.ts'
 import { recorded } from '../../../core/recorded.ts'
 import { nextAttemptMs } from '../../../core/schedule.ts'
-import { openSecret } from '../../../core/secret-seal.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { GuardedPost } from '../../../core/web.ts'
 import type { Accounts } from '../../account/organizations/operations.ts'
-import type { EventRow } from '../log/model.ts'
 import type { Events } from '../log/operations.ts'
-import { openHeaders } from './custom-headers.ts'
+import { type Claim, createClaimReader, type Target } from './claims.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { createEndpointHealth } from './endpoint-health.ts'
 import { createEventBodies } from './event-bodies.ts'
-import { type Attempt, attemptTimeoutMs, type BodyFormats, judge, retentionMs, snippetBytesMax, type Verdict } from './model.ts'
+import {
+  type Attempt,
+  attemptTimeoutMs,
+  type BodyFormats,
+  getsApprovalLinks,
+  judge,
+  retentionMs,
+  snippetBytesMax,
+  type Verdict,
+} from './model.ts'
 import { QueueSlots, type Slot } from './queue-slots.ts'
 import { sign } from './signature.ts'
-import * as store from './store.ts'
 
 type Parts = {
   db: Database
@@ -47,9 +53,6 @@ const timedRetryMsMax = 60_000
 /** Pause between claims while posts run, so that each statement claims more deliveries. */
 const gatherMs = 5
 
-/** An endpoint with its decrypted secrets. They are decrypted once per claim. */
-type Target = Omit<store.EndpointRow, 'secrets' | 'headers'> & { secrets: KeyObject[]; headers: Record<string, string> }
-type Claim = { claimed: deliveryStore.Claimed; target: Target; event: EventRow }
 type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
 
 /** The delivering part of a process. Any number of processes may deliver from one database. */
@@ -67,6 +70,7 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
   const slots = new QueueSlots<Claim>()
   const open = new Set<Promise<void>>()
   const bodies = createEventBodies(events, formats)
+  const claims = createClaimReader(db, bodies, sealKey)
   const health = createEndpointHealth(db, accounts)
   let state: 'idle' | 'running' | 'stopping' = 'idle'
   let isDelivering = false
@@ -130,24 +134,11 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
 
   async function enqueue(claimed: deliveryStore.Claimed[]): Promise<void> {
     if (claimed.length === 0) return
-    const [rows, found] = await Promise.all([
-      store.findEndpoints(db, [...new Set(claimed.map((one) => one.webhook_id))]),
-      bodies.find(claimed.map((one) => one.event_id)),
-    ])
-    const targets = new Map(
-      [...rows].map(([id, row]) => [id, { ...row, secrets: openSecrets(row), headers: openHeaders(sealKey, row.id, row.headers) }]),
-    )
+    const read = await claims.read(claimed)
     const claimedMs = nowMs()
-    for (const one of claimed) {
-      const target = targets.get(one.webhook_id)
-      const event = found.get(one.event_id)
-      // A deleted webhook or event is swept with its deliveries.
-      if (target && event) slots.add(one.webhook_id, { claimed: one, target, event }, claimedMs)
-    }
+    for (const claim of read.claims) slots.add(claim.target.id, claim, claimedMs)
+    if (read.unwanted.length > 0) await recorded(() => deliveryStore.end(db, read.unwanted, leaseMs))
   }
-
-  const openSecrets = (row: store.EndpointRow): KeyObject[] =>
-    row.secrets.map((sealed) => createSecretKey(openSecret(sealKey, row.id, sealed)))
 
   function startPosts(): void {
     if (state !== 'running') return
@@ -188,7 +179,7 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
     let verdict: Verdict
     let durationMs: number
     try {
-      const body = await bodies.bodyOf(event, !target.has_agents, target.format)
+      const body = await bodies.bodyOf(event, getsApprovalLinks(target), target.format)
       const headers = { ...target.headers, 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
       const result = await web.post(target.url, { headers, body, timeoutMs: attemptTimeoutMs, snippetBytesMax, keepAlive: true })
       durationMs = result.durationMs

@@ -13,6 +13,8 @@ export type WebhookRow = {
   /** Empty for a webhook of the whole organization. */
   agent_handles: string[]
   header_names: string[]
+  /** True if the URL was set with the scope `drafts:approve`. */
+  is_url_of_approver: boolean
   format: WebhookFormat
   description: string | null
   status: 'active' | 'paused' | 'disabled'
@@ -68,6 +70,24 @@ export const retentionMs = 30 * 24 * 3_600_000
 export const deliveryIdOf = (webhookId: string, eventId: string): string =>
   `'dlv_' || substr(${eventId}, 5, 13) || substr(encode(sha256(convert_to(${webhookId} || ${eventId}, 'UTF8')), 'hex'), 1, 13)`
 
+/** The part of a webhook that decides which events it receives. */
+export type Subscription = Pick<WebhookRow, 'event_types' | 'format'> & { identity_ids: string[] }
+
+/** True if the webhook receives the event now, by the condition of `isWanted`. Its test pings are always its own. */
+export function wants({ event_types, identity_ids, format }: Subscription, event: { type: string; identity_id: string | null }): boolean {
+  if (event.type === 'test.ping') return true
+  const isOfType =
+    event_types.includes(event.type) || (event_types.includes('*') && (format === 'callsign' || event.type !== 'email.labels_changed'))
+  return isOfType && (identity_ids.length === 0 || (event.identity_id !== null && identity_ids.includes(event.identity_id)))
+}
+
+/**
+ * True if the webhook gets links that approve drafts: its URL was set with the scope `drafts:approve`, and it is not one of agents, which must
+ * not approve their own drafts.
+ */
+export const getsApprovalLinks = (webhook: { is_url_of_approver: boolean; identity_ids: string[] }): boolean =>
+  webhook.is_url_of_approver && webhook.identity_ids.length === 0
+
 /** SQL condition: the webhook has subscribed to the event. In the formats of other services, `*` leaves out changes of labels, which they do not have. */
 export const isWanted = (webhook: string, event: string): string =>
   `(${webhook}.event_types @> ARRAY[${event}.type]
@@ -79,6 +99,9 @@ export const originOf = (url: string): string => new URL(url).origin
 
 /** `*` includes every other type. */
 export const eventTypesOf = (names: string[]): string[] => (names.includes('*') ? ['*'] : names)
+
+/** True if events of these types have links that approve drafts. The schema asks the same. */
+export const hasApprovalLinks = (types: string[]): boolean => types.includes('*') || types.includes('draft.approval_requested')
 
 /** The result of one POST. Only a 2xx status is a success. */
 export type Verdict = {

@@ -2,18 +2,17 @@
 import { randomBytes } from 'node:crypto'
 import type { WebhookFormat } from '@callsign/contract/webhook-inputs'
 import { formatSecret } from '@callsign/contract/webhook-signature'
-import {
-  type CreatedWebhook,
-  type Delivery,
-  type DeliveryDetail,
-  type DeliveryStatus,
-  replayEventsMax,
-  type Webhook,
-  type WebhookTest,
-  type WebhookWithSecret,
+import type {
+  CreatedWebhook,
+  Delivery,
+  DeliveryDetail,
+  DeliveryStatus,
+  Webhook,
+  WebhookTest,
+  WebhookWithSecret,
 } from '@callsign/contract/webhooks'
 import type { Static } from 'typebox'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, hasScope } from '../../../core/caller.ts'
 import { now, nowMs } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
@@ -24,16 +23,17 @@ import type { Database, Tx } from '../../../core/sql.ts'
 import type { GuardedPost } from '../../../core/web.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
-import { requireEventScopes, requireSubscriptionScopes } from '../log/model.ts'
+import { requireReceivable } from '../log/model.ts'
 import type { Events } from '../log/operations.ts'
 import { openHeaders, sealHeaders } from './custom-headers.ts'
 import * as deliveryStore from './delivery-store.ts'
-import { findAgents, type WebhookFields } from './fields.ts'
+import { findAgents, readEvents, type WebhookFields } from './fields.ts'
 import { type BodyFormats, eventTypesOf, judge, originOf, pingTimeoutMs, snippetBytesMax, toDelivery, toWebhook, untried } from './model.ts'
+import { createReplays, type Replays } from './replays.ts'
 import { sign } from './signature.ts'
 import * as store from './store.ts'
 
-export interface Webhooks {
+export interface Webhooks extends Replays {
   /** `POST /webhooks`. */
   createWebhook(
     call: Call,
@@ -55,14 +55,6 @@ export interface Webhooks {
   listDeliveries(caller: Caller, id: string, query: DeliveryQuery): Promise<Page<Static<typeof Delivery>>>
   /** `GET /webhooks/deliveries/{delivery_id}`. */
   getDelivery(caller: Caller, id: string): Promise<Static<typeof DeliveryDetail>>
-  /** `POST /webhooks/deliveries/{delivery_id}/replay`. */
-  replayDelivery(call: Call, id: string): Promise<Static<typeof Delivery>>
-  /** `POST /webhooks/{id}/replay`: the events of a range, with those from times when the webhook was paused or disabled. */
-  replayRange(
-    call: Call,
-    id: string,
-    body: { since: string; until?: string; status?: 'failed' | 'delivered' | 'missed' },
-  ): Promise<{ webhook_id: string; replayed: number; has_more: boolean; next_since: string | null }>
 }
 
 type DeliveryQuery = PageQuery & { status?: DeliveryStatus; event_type?: string }
@@ -97,10 +89,18 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
     return row
   }
 
+  /** A webhook that the caller may change: it may receive every event that the webhook receives. Throws 404 and 403. */
+  async function lockChangeable(tx: Tx, caller: Caller, id: string) {
+    const row = await store.lockWebhook(tx, caller.organizationId, id)
+    if (!row) throw notFound('webhook')
+    requireReceivable(caller, row.event_types, 'webhook')
+    return row
+  }
+
   return {
     async createWebhook(call, body) {
       const { organizationId } = call.caller
-      requireSubscriptionScopes(call.caller, body.events)
+      requireReceivable(call.caller, body.events, 'webhook')
       const agents = (await findAgents(identities.findAgent, organizationId, body)) ?? []
       const [id, at, secret] = [newId('webhook'), now(), randomBytes(secretBytes)]
       const headers = sealHeaders(sealKey, id, body.headers ?? null)
@@ -112,6 +112,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
         agent_handles: agents.map(({ handle }) => handle).toSorted(),
         header_names: headers.names,
         headers: headers.sealed,
+        is_url_of_approver: hasScope(call.caller, 'drafts:approve'),
         format: body.format ?? ('callsign' as const),
         description: body.description ?? null,
         status: body.status ?? ('active' as const),
@@ -144,21 +145,25 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
     async updateWebhook(call, id, body) {
       const { organizationId } = call.caller
       const agents = await findAgents(identities.findAgent, organizationId, body)
-      const change = {
-        url: body.url === undefined ? null : checkUrl(body.url),
-        eventTypes: body.events === undefined ? null : eventTypesOf(body.events),
-        agents,
-        headers: body.headers === undefined ? null : sealHeaders(sealKey, id, body.headers),
-        hasDescription: body.description !== undefined,
-        description: body.description ?? null,
-        status: body.status ?? null,
-        at: now(),
-      }
+      const url = body.url === undefined ? null : checkUrl(body.url)
       return call.transact(async (tx) => {
+        const before = await lockChangeable(tx, call.caller, id)
+        const clearsHeaders = url !== null && body.headers === undefined && originOf(url) !== originOf(before.url)
+        const headers = clearsHeaders ? null : body.headers
+        const change = {
+          url,
+          isUrlOfApprover: url === null ? null : hasScope(call.caller, 'drafts:approve'),
+          eventTypes: body.events === undefined ? null : readEvents(call.caller, body.events, url !== null || before.is_url_of_approver),
+          agents,
+          headers: headers === undefined ? null : sealHeaders(sealKey, id, headers),
+          hasDescription: body.description !== undefined,
+          description: body.description ?? null,
+          status: body.status ?? null,
+          at: now(),
+        }
         const row = await store.updateWebhook(tx, organizationId, id, change)
-        if (!row) throw notFound('webhook')
-        requireSubscriptionScopes(call.caller, row.event_types)
-        await accounts.audit(tx, organizationId, actorOf(call), 'webhook.updated', id, { fields: Object.keys(body) })
+        const fields = [...Object.keys(body), ...(clearsHeaders && before.header_names.length > 0 ? ['headers'] : [])]
+        await accounts.audit(tx, organizationId, actorOf(call), 'webhook.updated', id, { fields })
         if (change.status === 'active') tx.afterCommit(() => wake([id]))
         return toWebhook(row)
       })
@@ -178,6 +183,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
       const { organizationId } = call.caller
       const secret = randomBytes(secretBytes)
       return call.transact(async (tx) => {
+        await lockChangeable(tx, call.caller, id)
         const row = await store.rotateSecret(tx, organizationId, id, sealSecret(sealKey, id, secret), now())
         if (!row) throw notFound('webhook')
         await accounts.audit(tx, organizationId, actorOf(call), 'webhook.secret_rotated', id)
@@ -256,45 +262,10 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
       if (!row) throw notFound('delivery')
       const event = (await events.find([row.event_id])).get(row.event_id)
       if (!event) throw notFound('delivery')
-      requireEventScopes(caller, [event.type])
+      requireReceivable(caller, [event.type], 'api')
       return { ...toDelivery(row), attempts: row.attempts, event: await events.payloadOf(event, false) }
     },
 
-    async replayDelivery(call, id) {
-      const found = await deliveryStore.findDelivery(db, call.caller.organizationId, id)
-      if (!found) throw notFound('delivery')
-      return call.transact(async (tx) => {
-        const row = await deliveryStore.replayDelivery(tx, found.webhook_id, id)
-        if (!row) throw notFound('delivery')
-        tx.afterCommit(() => wake([found.webhook_id]))
-        return toDelivery(row)
-      })
-    },
-
-    async replayRange(call, id, body) {
-      const { organizationId } = call.caller
-      await requireWebhook(call.caller, id)
-      const since = new Date(body.since)
-      const until = body.until === undefined ? null : new Date(body.until)
-      if (until && until <= since) throw invalid('/until', 'until must be after since')
-      return call.transact(async (tx) => {
-        const times = await deliveryStore.replayRange(tx, {
-          organizationId,
-          webhookId: id,
-          since,
-          until,
-          status: body.status ?? null,
-          limit: replayEventsMax,
-        })
-        const hasMore = times.length === replayEventsMax
-        tx.afterCommit(() => wake([id]))
-        return {
-          webhook_id: id,
-          replayed: times.length,
-          has_more: hasMore,
-          next_since: hasMore ? (times.at(-1) as Date).toISOString() : null,
-        }
-      })
-    },
+    ...createReplays({ db, events, wake }),
   }
 }

@@ -1,10 +1,9 @@
 // The SQL of subscriptions.
-import type { WebhookFormat } from '@callsign/contract/webhook-inputs'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
-import { secretOverlapMs, type WebhookAgent, type WebhookRow } from './model.ts'
+import { type Subscription, secretOverlapMs, type WebhookAgent, type WebhookRow } from './model.ts'
 
-const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.format, w.description, w.status, w.disabled_reason, w.failing_since, w.client_id,
+const columns = `w.id, w.organization_id, w.url, w.event_types, w.header_names, w.is_url_of_approver, w.format, w.description, w.status, w.disabled_reason, w.failing_since, w.client_id,
   w.created_at, w.updated_at, (SELECT max(until) FROM unnest(w.old_secrets_until) AS until WHERE until > now()) AS old_secret_expires_at,
   ARRAY(SELECT a.agent_handle FROM webhook_agents a WHERE a.webhook_id = w.id ORDER BY a.agent_handle) AS agent_handles`
 
@@ -19,8 +18,8 @@ export type NewWebhook = Omit<WebhookRow, 'disabled_reason' | 'failing_since' | 
 /** Inserts a webhook. False when the organization has `countMax` already. */
 export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `INSERT INTO webhooks (id, organization_id, url, event_types, header_names, headers, description, status, secret, created_at, updated_at, client_id, format)
-      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $12, $13
+    text: `INSERT INTO webhooks (id, organization_id, url, event_types, header_names, headers, description, status, secret, created_at, updated_at, client_id, format, is_url_of_approver)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $12, $13, $14
       WHERE (SELECT count(*) FROM webhooks WHERE organization_id = $2 AND deleted_at IS NULL) < $11`,
     values: [
       row.id,
@@ -36,6 +35,7 @@ export async function insertWebhook(tx: Tx, row: NewWebhook, countMax: number): 
       countMax,
       row.client_id,
       row.format,
+      row.is_url_of_approver,
     ],
   })
   return rowCount === 1
@@ -82,8 +82,16 @@ export async function findWebhookByClientId(sql: Sql, organizationId: string, cl
   return rows[0] ?? null
 }
 
+/** The webhook with a lock on its row, so that its change is judged by what it was. */
+export async function lockWebhook(tx: Tx, organizationId: string, id: string): Promise<WebhookRow | null> {
+  await tx.query({ text: 'SELECT 1 FROM webhooks WHERE organization_id = $1 AND id = $2 FOR UPDATE', values: [organizationId, id] })
+  return findWebhook(tx, organizationId, id)
+}
+
 export type WebhookChange = {
   url: string | null
+  /** Null together with `url`. */
+  isUrlOfApprover: boolean | null
   eventTypes: string[] | null
   /** The agents whose events it receives: null keeps them, an empty list stands for all. */
   agents: WebhookAgent[] | null
@@ -95,12 +103,12 @@ export type WebhookChange = {
   at: Date
 }
 
-/** Updates a webhook. A new status clears `disabled_reason` and `failing_since`. Null when it does not exist. */
-export async function updateWebhook(tx: Tx, organizationId: string, id: string, change: WebhookChange): Promise<WebhookRow | null> {
-  // The agents are read again by the statement below, so they change first. A webhook that does not exist has none.
-  if (change.agents !== null && (await findWebhook(tx, organizationId, id))) await setAgents(tx, organizationId, id, change.agents)
+/** Updates a webhook that `lockWebhook` found. A new status clears `disabled_reason` and `failing_since`. */
+export async function updateWebhook(tx: Tx, organizationId: string, id: string, change: WebhookChange): Promise<WebhookRow> {
+  // The agents are read again by the statement below, so they change first.
+  if (change.agents !== null) await setAgents(tx, organizationId, id, change.agents)
   const { rows } = await tx.query<WebhookRow>({
-    text: `UPDATE webhooks w SET url = coalesce($3, url), event_types = coalesce($4, event_types),
+    text: `UPDATE webhooks w SET url = coalesce($3, url), is_url_of_approver = coalesce($11, is_url_of_approver), event_types = coalesce($4, event_types),
         header_names = coalesce($5, header_names), headers = CASE WHEN $5::text[] IS NULL THEN headers ELSE $6 END,
         description = CASE WHEN $7 THEN $8 ELSE description END, status = coalesce($9, status),
         disabled_reason = CASE WHEN $9::text IS NULL THEN disabled_reason END, failing_since = CASE WHEN $9::text IS NULL THEN failing_since END,
@@ -117,9 +125,10 @@ export async function updateWebhook(tx: Tx, organizationId: string, id: string, 
       change.description,
       change.status,
       change.at,
+      change.isUrlOfApprover,
     ],
   })
-  return rows[0] ?? null
+  return rows[0] as WebhookRow
 }
 
 /** Marks a webhook as deleted and erases its secrets. `isNew` is false when it was deleted before. Null when it does not exist. */
@@ -146,13 +155,11 @@ export async function rotateSecret(sql: Sql, organizationId: string, id: string,
 }
 
 /** The part of a webhook that delivery needs. `secrets` are the sealed ones in force, newest first. */
-export type EndpointRow = {
+export type EndpointRow = Subscription & {
   id: string
   organization_id: string
-  /** False for a webhook of the whole organization. */
-  has_agents: boolean
   url: string
-  format: WebhookFormat
+  is_url_of_approver: boolean
   secrets: Buffer[]
   /** Sealed custom headers. */
   headers: Buffer | null
@@ -162,7 +169,7 @@ export type EndpointRow = {
 export async function findEndpoints(sql: Sql, ids: string[]): Promise<Map<string, EndpointRow>> {
   const { rows } = await sql.query<EndpointRow>({
     name: 'find-endpoints',
-    text: `SELECT id, organization_id, cardinality(identity_ids) > 0 AS has_agents, url, format, headers, failing_since,
+    text: `SELECT id, organization_id, event_types, identity_ids, url, is_url_of_approver, format, headers, failing_since,
         ARRAY[secret] || ARRAY(SELECT old FROM unnest(old_secrets, old_secrets_until) AS o (old, until) WHERE until > now()) AS secrets
       FROM webhooks WHERE id = ANY($1) AND deleted_at IS NULL`,
     values: [ids],
