@@ -33,7 +33,8 @@ export const ConnectedApp = Type.Object(
 const Preset = Type.Unsafe<ScopePreset>({
   type: 'string',
   enum: Object.keys(scopePresets),
-  description: '`read_only` adds every read scope except vault:read and keys:read. `agent` adds the default scopes of an agent key.',
+  description:
+    '`none` adds no scope. `read_only` adds every read scope except vault:read and keys:read. `agent` adds the default scopes of an agent key.',
 })
 
 /** The most agents of one key. */
@@ -46,8 +47,7 @@ const keyFields = {
   name: Type.String(),
   type: KeyType,
   scopes: Type.Array(Type.String(), {
-    description:
-      'Empty for the default of the type: all, or the preset `agent`. On an agent key, `vault:read` and `quarantine:read` alone add to the preset.',
+    description: 'The whole list, or empty for the default of the type: all, or the preset `agent`.',
   }),
   agent_handle: nullableString({ description: 'The agent of a key with one agent.' }),
   agent_handles: Type.Array(Type.String(), { description: 'The agents of an agent key. Empty for an organization key.' }),
@@ -81,7 +81,14 @@ export const createKey = operation({
     type: KeyType,
     agent_handle: Type.Optional(HandleReference),
     agent_handles: Type.Optional(Type.Array(HandleReference, { minItems: 1, maxItems: keyAgentsMax, uniqueItems: true })),
-    scopes: Type.Optional(Type.Array(Scope, { maxItems: scopes.length, uniqueItems: true })),
+    scopes: Type.Optional(
+      Type.Array(Scope, {
+        maxItems: scopes.length,
+        uniqueItems: true,
+        description:
+          'Together with the scopes of the preset. For an agent key without a preset, `vault:read` and `quarantine:read` alone add to the preset `agent`.',
+      }),
+    ),
     preset: Type.Optional(Preset),
     allowed_ips: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {

@@ -76,20 +76,23 @@ export const agentScopes: readonly Scope[] = scopes.filter((scope) => !organizat
 /** The scopes of an agent key that lists none. */
 export const defaultAgentScopes: readonly Scope[] = agentScopes.filter((scope) => !listedOnly.includes(scope))
 
-/** Listed without any other scope, these add to the default of an agent key. They are older than the other scopes. */
-const addedScopes: readonly string[] = ['vault:read', 'quarantine:read'] satisfies Scope[]
+/**
+ * A request for an agent key that lists these scopes alone, without a preset, asks for the preset `agent` with them. They are older than the
+ * other scopes. Stored lists are whole.
+ */
+export const addedScopes: readonly Scope[] = ['vault:read', 'quarantine:read']
 
-/** The scopes of a key that lists these. An empty list is the default of the type. */
+/** The scopes of a key with this stored list. An empty list is the default of the type. */
 export function effectiveScopes(type: 'organization' | 'agent', listed: readonly string[]): readonly Scope[] {
-  if (listed.length === 0 && type === 'organization') return scopes
-  const own = scopes.filter((scope) => listed.includes(scope))
-  return type === 'agent' && listed.every((scope) => addedScopes.includes(scope)) ? [...defaultAgentScopes, ...own] : own
+  if (listed.length > 0) return scopes.filter((scope) => listed.includes(scope))
+  return type === 'organization' ? scopes : defaultAgentScopes
 }
 
 const isRead = (scope: Scope): boolean => scope.endsWith(':read')
 
-/** Named lists of scopes. `read_only` has neither the vault nor keys. For an agent key, those that an agent key cannot have are left out. */
+/** Named lists of scopes. `none` says that the listed scopes are all. `read_only` has neither the vault nor keys. For an agent key, those that an agent key cannot have are left out. */
 export const scopePresets = {
+  none: [],
   agent: defaultAgentScopes,
   read_only: scopes.filter((scope) => isRead(scope) && scope !== 'vault:read' && scope !== 'keys:read'),
 } as const satisfies Record<string, readonly Scope[]>

@@ -1,4 +1,5 @@
 // Caller info and the common parts of the API, which are errors, unknown paths, health, readiness and metrics.
+import { defaultAgentScopes } from '@callsign/contract/scopes'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKey } from '../src/features/account/keys/model.ts'
@@ -34,7 +35,10 @@ describe('GET /me', () => {
     await harness.createAgent('scout')
     const key = await harness.agentKey('scout', { scopes: ['vault:read'] })
     const { body } = await harness.api('GET', '/me', { key })
-    expect(body).toMatchObject({ role: 'agent', key: { type: 'agent', scopes: ['vault:read'], agent_handle: 'scout' } })
+    expect(body).toMatchObject({
+      role: 'agent',
+      key: { type: 'agent', scopes: [...defaultAgentScopes, 'vault:read'], agent_handle: 'scout' },
+    })
     const own = await harness.expectApi(200, 'GET', '/me')
     expect([body.organization_id, body.organization_name]).toEqual([own.organization_id, own.organization_name])
   })

@@ -131,7 +131,10 @@ describe('beside a running server', () => {
     const made = await run('keys', 'create', '--name', 'From the host', '--agent', '@ann', '--scope', 'vault:read')
     const [key = ''] = keysIn(made.stdout)
     const caller = await harness.expectApi(200, 'GET', '/me', { key })
-    expect(caller).toMatchObject({ role: 'agent', key: { name: 'From the host', agent_handle: 'ann', scopes: ['vault:read'] } })
+    expect(caller).toMatchObject({
+      role: 'agent',
+      key: { name: 'From the host', agent_handle: 'ann', scopes: expect.arrayContaining(['mail:send', 'vault:read']) },
+    })
     const list = await run('keys', 'list')
     expect(list.stdout).toMatch(new RegExp(`^${caller.key.id} .*agent ann .*active .*From the host$`, 'm'))
     expect(keysIn(list.stdout)).toEqual([])

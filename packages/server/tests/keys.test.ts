@@ -1,6 +1,7 @@
 // API keys. Covers their form, creation and single display, listing, immediate revocation, expiry, agent limits, and their audit log.
 
 import { crc32 } from 'node:zlib'
+import { defaultAgentScopes } from '@callsign/contract/scopes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Ask, type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
@@ -86,7 +87,7 @@ describe('POST /keys', () => {
 
   test('an agent key names its agent, the type follows from agent_handle, and a leading @ is optional', async () => {
     const { status, body } = await createKey({ name: 'Agent', type: 'agent', agent_handle: '@one', scopes: ['vault:read'] })
-    expect([status, body.type, body.agent_handle, body.scopes]).toEqual([201, 'agent', 'one', ['vault:read']])
+    expect([status, body.type, body.agent_handle, body.scopes]).toEqual([201, 'agent', 'one', [...defaultAgentScopes, 'vault:read']])
   })
 
   test.each<[string, Record<string, unknown>, string]>([

@@ -230,9 +230,7 @@ class CreatedKey(TypedDict):
     name: str
     type: Literal["organization", "agent"]
     scopes: List[str]
-    """Empty for the default of the type: all, or the preset `agent`. On an agent key, `vault:read`
-    and `quarantine:read` alone add to the preset.
-    """
+    """The whole list, or empty for the default of the type: all, or the preset `agent`."""
     agent_handle: str | None
     """The agent of a key with one agent."""
     agent_handles: List[str]
@@ -370,7 +368,8 @@ class DeliveryAttempt(TypedDict):
     """null if no answer was received."""
     error_code: str | None
     """dns (the host name is unknown or leads to a private address), blocked_address, tls_expired,
-    timeout, http_3xx, http_4xx, http_5xx or another code. null on success.
+    timeout, http_3xx, http_4xx, http_5xx, not_subscribed (the webhook no longer receives the
+    event, and nothing was sent) or another code. null on success.
     """
     error: str | None
     response_snippet: str | None
@@ -807,9 +806,7 @@ class Key(TypedDict):
     name: str
     type: Literal["organization", "agent"]
     scopes: List[str]
-    """Empty for the default of the type: all, or the preset `agent`. On an agent key, `vault:read`
-    and `quarantine:read` alone add to the preset.
-    """
+    """The whole list, or empty for the default of the type: all, or the preset `agent`."""
     agent_handle: str | None
     """The agent of a key with one agent."""
     agent_handles: List[str]

@@ -1,6 +1,6 @@
 // The host commands of callsignd, run by an operator on the server's machine with the server's settings.
 import { parseArgs } from 'node:util'
-import { agentScopes, scopes } from '@callsign/contract/scopes'
+import { agentScopes, type Scope, scopes } from '@callsign/contract/scopes'
 import { quotedTxt } from '@callsign/mail/authentication/dkim/zone-text'
 import type { SettingsSource } from '../config/file.ts'
 import { type Config, describeConfig } from '../config/settings.ts'
@@ -272,7 +272,7 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
       userId: owner.userId,
       name: options.name,
       agents: agent && [agent],
-      scopes: options.scope ?? [],
+      scopes: scopesToStore(agent ? 'agent' : 'organization', (options.scope ?? []) as Scope[]),
       allowedIps: [],
       expiresAt: null,
     }

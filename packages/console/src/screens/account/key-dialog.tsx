@@ -42,7 +42,7 @@ export function CreateKeyDialog({ onMade, onClose }: { onMade: (made: CreatedKey
       type,
       ...(type === 'agent' ? { agent_handles: agents } : {}),
       ...(access === 'read_only' ? { preset: 'read_only' as const } : {}),
-      ...(access === 'listed' ? { scopes: chosen } : {}),
+      ...(access === 'listed' ? { preset: 'none' as const, scopes: chosen } : {}),
       ...(ranges.length > 0 ? { allowed_ips: ranges } : {}),
       ...(days.trim() === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * dayMs).toISOString() }),
     })

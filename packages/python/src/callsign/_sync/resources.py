@@ -1293,7 +1293,7 @@ class Keys:
         agent_handle: str | Unset = UNSET,
         agent_handles: List[str] | Unset = UNSET,
         scopes: List[Literal["mail:read", "mail:write", "mail:send", "drafts:read", "drafts:write", "drafts:approve", "templates:read", "templates:write", "quarantine:read", "quarantine:release", "rules:read", "rules:write", "identities:read", "identities:write", "domains:read", "domains:write", "phone:read", "phone:write", "imessage:read", "imessage:send", "tunnels:read", "tunnels:write", "vault:read", "vault:write", "vault:manage", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "organization:read", "organization:write", "audit:read", "usage:read", "requests:read", "simulator:read", "simulator:write"]] | Unset = UNSET,
-        preset: Literal["agent", "read_only"] | Unset = UNSET,
+        preset: Literal["none", "agent", "read_only"] | Unset = UNSET,
         allowed_ips: List[str] | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         idempotency_key: str | None = None,

@@ -47,10 +47,10 @@ const permissionsOf: Partial<Record<Scope, string[]>> = {
   'keys:write': ['api_key_create', 'api_key_update', 'api_key_delete'],
 }
 
-/** Our scopes for these permissions. Undefined without any, which is the default of the key. */
-function scopesOf({ body }: AgentMailRequest): Scope[] | undefined {
+/** Exactly our scopes for these permissions. Empty without any, which is the default of the key. */
+function scopesOf({ body }: AgentMailRequest): { scopes?: Scope[]; preset?: 'none' } {
   const { permissions } = body
-  if (permissions === undefined || permissions === null) return undefined
+  if (permissions === undefined || permissions === null) return {}
   if (typeof permissions !== 'object') throw wrongValue('`permissions` must be an object.')
   const given = permissions as Record<string, unknown>
   if (given.label_spam_read === false || given.label_trash_read === false)
@@ -62,7 +62,7 @@ function scopesOf({ body }: AgentMailRequest): Scope[] | undefined {
     return granted.length > 0 ? [scope] : []
   })
   if (scopes.length === 0) throw wrongValue('`permissions` must grant at least one permission.')
-  return scopes
+  return { scopes, preset: 'none' }
 }
 
 /** The permissions of a key with scopes of its own. A key without has all those of its type. */
@@ -126,7 +126,8 @@ async function create(request: AgentMailRequest) {
     body: {
       name: optionalText(request, 'name') || 'API key',
       type: handle === undefined ? 'organization' : 'agent',
-      ...present({ agent_handle: handle, scopes: scopesOf(request) }),
+      ...present({ agent_handle: handle }),
+      ...scopesOf(request),
     },
   })
   const {

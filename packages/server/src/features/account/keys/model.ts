@@ -1,7 +1,7 @@
 // The API key: its text form, checksum and hash and its scopes.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { effectiveScopes, type Scope } from '@callsign/contract/scopes'
+import { addedScopes, effectiveScopes, type Scope, type ScopePreset, scopePresets } from '@callsign/contract/scopes'
 
 const prefix = 'svc_live_'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -53,7 +53,13 @@ export const isSecret = (secret: string, salt: Buffer, hash: Buffer): boolean =>
 const everyScope: ReadonlySet<Scope> = new Set(effectiveScopes('organization', []))
 const agentDefault: ReadonlySet<Scope> = new Set(effectiveScopes('agent', []))
 
-/** The scopes of a key that lists these. Keys without a list share one set. */
+/** The list to store for a request that lists these scopes, and names a preset or none. */
+export function scopesToStore(type: 'organization' | 'agent', listed: readonly Scope[], preset?: ScopePreset): Scope[] {
+  const isAddition = type === 'agent' && listed.length > 0 && listed.every((scope) => addedScopes.includes(scope))
+  return [...new Set([...scopePresets[preset ?? (isAddition ? 'agent' : 'none')], ...listed])]
+}
+
+/** The scopes of a key with this stored list. Keys without a list share one set. */
 export function scopeSet(type: 'organization' | 'agent', listed: readonly string[]): ReadonlySet<Scope> {
   if (listed.length > 0) return new Set(effectiveScopes(type, listed))
   return type === 'agent' ? agentDefault : everyScope

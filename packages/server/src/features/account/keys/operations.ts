@@ -1,6 +1,6 @@
 // Operations on API keys: authenticate, create, list, rename, revoke.
 import type { CreatedKey, createKey, Key, updateKey } from '@callsign/contract/keys'
-import { effectiveScopes, organizationScopes, type Scope, scopePresets } from '@callsign/contract/scopes'
+import { effectiveScopes, organizationScopes, type Scope } from '@callsign/contract/scopes'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Authenticate, Caller, RequestClient } from '../../../core/caller.ts'
@@ -14,7 +14,7 @@ import { type Database, isForeignKeyViolation, type Sql } from '../../../core/sq
 import type { Actor } from '../organizations/model.ts'
 import { type Accounts, actorOf } from '../organizations/operations.ts'
 import { KnownHolders } from './known-holders.ts'
-import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey } from './model.ts'
+import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey, scopesToStore } from './model.ts'
 import * as store from './store.ts'
 
 export interface Keys {
@@ -249,12 +249,14 @@ function readHandles({ type, agent_handle: one, agent_handles: several }: KeyBod
   return handles
 }
 
-/** The listed scopes with those of the preset. Throws 400 for one that an agent key cannot have. */
+/** The whole list of scopes of a request. Throws 400 for one that an agent key cannot have, and for the preset `none` alone. */
 function readScopes({ type, scopes = [], preset }: KeyBody): Scope[] {
   const isPossible = (scope: Scope): boolean => type === 'organization' || !organizationScopes.includes(scope)
   const refused = scopes.findIndex((scope) => !isPossible(scope))
   if (refused !== -1) throw invalid(`/scopes/${refused}`, `${scopes[refused]} requires an organization key: omit it`)
-  return [...new Set([...(preset === undefined ? [] : scopePresets[preset].filter(isPossible)), ...scopes])]
+  if (preset === 'none' && scopes.length === 0)
+    throw invalid('/scopes', 'the preset none needs at least one scope: list it, or omit preset')
+  return scopesToStore(type, scopes, preset).filter(isPossible)
 }
 
 function readRanges(texts: string[]): string[] {
