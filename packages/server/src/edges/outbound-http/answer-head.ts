@@ -46,7 +46,7 @@ export function readAnswerHead(text: string): AnswerHead {
     const value = (field[2] as string).trimEnd()
     switch ((field[1] as string).toLowerCase()) {
       case 'content-length':
-        lengths.push(value)
+        lengths.push(...value.split(','))
         break
       case 'transfer-encoding':
         codings.push(value.toLowerCase())
@@ -69,16 +69,22 @@ export function readAnswerHead(text: string): AnswerHead {
   }
   if (retries.length === 1) head.retryAfter = retries[0] as string
   head.body = bodyOf(head.status, lengths, codings)
-  head.isKept &&= !isClosed && head.body !== 'until-close'
+  // Repeated lengths, or a length beside a coding, are how a second answer is smuggled into the first. Nothing is read behind this one.
+  head.isKept &&= !isClosed && head.body !== 'until-close' && lengths.length + codings.length <= 1
   return head
 }
 
-/** RFC 9112 §6.3. Two lengths, or a length beside a coding, are how a second answer is smuggled into the first. */
+/** RFC 9112 §6.3: equal lengths are one length, different ones are an error, and a coding overrides a length. */
 function bodyOf(status: number, lengths: string[], codings: string[]): AnswerHead['body'] {
-  if (lengths.length + Math.min(codings.length, 1) > 1) throw notHttp()
-  const [length] = lengths
-  if (length !== undefined && !lengthPattern.test(length)) throw notHttp()
+  const [length, ...others] = lengths.map(readLength)
+  if (others.some((other) => other !== length)) throw notHttp()
   if (status < 200 || status === 204 || status === 304) return 0
   if (codings.length > 0) return codings.length === 1 && codings[0] === 'chunked' ? 'chunked' : 'until-close'
-  return length === undefined ? 'until-close' : Number(length)
+  return length ?? 'until-close'
+}
+
+function readLength(text: string): number {
+  const digits = text.trim()
+  if (!lengthPattern.test(digits)) throw notHttp()
+  return Number(digits)
 }
