@@ -1,5 +1,6 @@
 // Phone numbers on the simulator. Covers each operation, check and error, and texts, media, release and events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSimulatorState } from '../src/features/simulator/operations.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
@@ -339,6 +340,26 @@ describe('texts', () => {
     // A late text is filed after the next one, unless the poll for missing texts, ten per second here, finds it before.
     expect(others.toSorted()).toEqual(['four', 'three', 'two'])
     expect((await harness.expectApi(200, 'GET', `/events?agent=${number.agent_handle}&types=sms.received`)).data).toHaveLength(4)
+  })
+
+  test.each(['reorder', 'drop'])('a text that was kept back (%s) does not follow its number to another organization', async (how) => {
+    const number = await provision()
+    await fault('webhook', how)
+    const body = { to: number.phone_number, text: 'kept back' }
+    await harness.db.transact(async (tx) => {
+      const { rows } = await tx.query<{ organization_id: string }>({
+        text: `UPDATE simulated_numbers SET organization_id = $2 WHERE phone_number = $1 RETURNING organization_id`,
+        values: [number.phone_number, harness.otherOrganization.id],
+      })
+      expect(rows).toHaveLength(1)
+    })
+    expect((await text(number, { text: 'kept back' })).status).toBe('dropped')
+    const other = await provision()
+    await text(other, { text: 'in time' })
+    await waitFor('the other text', async () => (await messages(other)).length > 0)
+    const state = createSimulatorState(harness.db)
+    expect(await state.phoneCarrier.listUndelivered(new Date(0))).not.toContainEqual(expect.objectContaining(body))
+    expect(await messages(number)).toEqual([])
   })
 
   test('text that PostgreSQL cannot store is replaced, not refused', async () => {

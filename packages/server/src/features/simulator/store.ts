@@ -105,18 +105,24 @@ export async function keepText(sql: Sql, organizationId: string, id: string, bod
   })
 }
 
-/** Takes the texts that were held, oldest first. */
+/** SQL condition: the number of a text still belongs to the organization that wrote it. A released number may have another owner. */
+const isToOwnNumber = `EXISTS (SELECT 1 FROM simulated_numbers n
+  WHERE n.phone_number = t.body ->> 'to' AND n.organization_id = t.organization_id AND n.released_at IS NULL)`
+
+/** Takes the texts that were held and can be delivered, oldest first. The others are deleted. */
 export async function takeHeld(sql: Sql, organizationId: string): Promise<unknown[]> {
-  const { rows } = await sql.query<{ id: string; body: unknown }>({
-    text: 'DELETE FROM simulated_texts WHERE organization_id = $1 AND is_held RETURNING id, body',
+  const { rows } = await sql.query<{ id: string; body: unknown; is_to_own: boolean }>({
+    text: `DELETE FROM simulated_texts t WHERE organization_id = $1 AND is_held RETURNING id, body, ${isToOwnNumber} AS is_to_own`,
     values: [organizationId],
   })
-  return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => row.body)
+  const deliverable = rows.filter((row) => row.is_to_own)
+  return deliverable.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => row.body)
 }
 
+/** The texts of the provider's list that can be delivered. */
 export async function listTexts(sql: Sql, since: Date): Promise<unknown[]> {
   const { rows } = await sql.query<{ body: unknown }>({
-    text: 'SELECT body FROM simulated_texts WHERE created_at >= $1 ORDER BY id',
+    text: `SELECT body FROM simulated_texts t WHERE created_at >= $1 AND ${isToOwnNumber} ORDER BY id`,
     values: [since],
   })
   return rows.map((row) => row.body)
