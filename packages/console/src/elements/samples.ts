@@ -14,7 +14,7 @@ type Call = {
 /** Writes the three forms with the address of this server. `$KEY` stands for the key. */
 export function samplesOf({ method, path, body, sdk, cli }: Call): Samples {
   const lines = [
-    `curl ${method === 'GET' || (method === 'POST' && body !== undefined) ? '' : `-X ${method} `}'${location.origin}/api/v1${path}'`,
+    `curl ${/[[\]{}]/.test(path) ? '-g ' : ''}${method === 'GET' || (method === 'POST' && body !== undefined) ? '' : `-X ${method} `}'${location.origin}/api/v1${path}'`,
     `-H "Authorization${':'} Bearer $KEY"`,
     ...(body === undefined ? [] : [`-H 'Content-Type${':'} application/json'`, `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
   ]

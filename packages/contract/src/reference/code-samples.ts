@@ -38,7 +38,7 @@ function curlOf(operation: Operation, details: OperationDetails, serverUrl: stri
   const url = `${serverUrl}${path}${query && `?${query}`}`
   const body = details.body && JSON.stringify(details.body, null, 2)
   const lines = [
-    `curl${operation.method === 'GET' ? '' : ` -X ${operation.method}`} ${shellQuoted(url)}`,
+    `curl${/[[\]{}]/.test(url) ? ' -g' : ''}${operation.method === 'GET' ? '' : ` -X ${operation.method}`} ${shellQuoted(url)}`,
     ...(operation.open ? [] : ['-H "Authorization: Bearer $CALLSIGN_API_KEY"']),
     ...(operation.idempotent ? ["-H 'Idempotency-Key: a-key-of-your-own'"] : []),
     ...(body ? ["-H 'Content-Type: application/json'", `-d ${shellQuoted(body)}`] : []),

@@ -44,8 +44,18 @@ test('a request as curl quotes what a shell reads', () => {
     request_body: toBase64("it's"),
   } as never
   expect(curlOf('https://sales.tunnel.example', request)).toBe(
-    `curl -X POST 'https://sales.tunnel.example/a?b='\\''$(id)'\\''' \\\n  -H 'X-One: it'\\''s' \\\n  --data-raw 'it'\\''s'`,
+    `curl -g -X POST 'https://sales.tunnel.example/a?b='\\''$(id)'\\''' \\\n  -H 'X-One: it'\\''s' \\\n  --data-raw 'it'\\''s'`,
   )
+})
+
+test('a request as curl is the same request: brackets, dot segments, empty headers and HEAD', () => {
+  const of = (more: object) =>
+    curlOf('https://t.example', { method: 'GET', path: '/', request_headers: [], request_body: null, ...more } as never)
+  expect(of({ path: '/a?b[]={1,2}' })).toBe("curl -g 'https://t.example/a?b[]={1,2}'")
+  expect(of({ path: '/a/../b' })).toBe("curl -g --path-as-is 'https://t.example/a/../b'")
+  expect(of({ path: '/a..b?c=/../d' })).toBe("curl -g --path-as-is 'https://t.example/a..b?c=/../d'")
+  expect(of({ method: 'HEAD' })).toBe("curl -g -I 'https://t.example/'")
+  expect(of({ request_headers: [['X-Empty', '']] })).toBe("curl -g 'https://t.example/' \\\n  -H 'X-Empty;'")
 })
 
 test('headers survive being edited as lines', () => {

@@ -69,12 +69,19 @@ const leftOut = /^(host|content-length|connection|transfer-encoding|accept-encod
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The same request to the public URL as a curl command. */
-export function curlOf(publicUrl: string, request: TunnelRequest): string {
-  const body = request.request_body === null ? null : textOf(request.request_body)
+/**
+ * The same request to the public URL as a curl command. `-g` keeps brackets and braces of the URL, `--path-as-is` its dot segments. curl reads
+ * `Name:` as the removal of a header, and `Name;` as one without a value.
+ */
+export function curlOf(publicUrl: string, { method, path, request_body, request_headers }: TunnelRequest): string {
+  const body = request_body === null ? null : textOf(request_body)
+  const asIs = /\/\.{1,2}(?:[/?]|$)/.test(path) ? ' --path-as-is' : ''
+  const verb = method === 'GET' && !body ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`
   const lines = [
-    `curl${request.method === 'GET' ? '' : ` -X ${request.method}`} ${quoted(`${publicUrl}${request.path}`)}`,
-    ...(request.request_headers ?? []).filter(([name]) => !leftOut.test(name)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    `curl -g${asIs}${verb} ${quoted(`${publicUrl}${path}`)}`,
+    ...(request_headers ?? [])
+      .filter(([name]) => !leftOut.test(name))
+      .map(([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`),
     ...(body ? [`--data-raw ${quoted(body)}`] : []),
   ]
   return lines.join(' \\\n  ')
