@@ -1,4 +1,6 @@
 // Signing in through a real OpenID Connect provider, and everything that has to be refused.
+import { generateKeyPairSync } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../src/config/settings.ts'
@@ -119,6 +121,29 @@ describe('is refused', () => {
     expect(await comeBack(back.replace(/code=[^&]+/, 'code=altered'), cookie)).toMatchObject(failed('oidc_failed'))
     expect(await comeBack(back, cookie)).toMatchObject({ location: '/console/' })
     expect(await comeBack(back, cookie)).toMatchObject(failed('oidc_failed'))
+  })
+
+  test('with an ID token that the provider did not sign', async () => {
+    await invite('signed@example.com')
+    oidc.setAccount({ sub: 'signed', email: 'signed@example.com', email_verified: true })
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const forgeries: Record<string, (idToken: string) => Promise<string> | string> = {
+      'another key': (idToken) =>
+        new SignJWT(decodeJwt(idToken)).setProtectedHeader({ ...decodeProtectedHeader(idToken), alg: 'RS256' }).sign(privateKey),
+      'no algorithm': (idToken) => new UnsecuredJWT(decodeJwt(idToken)).encode(),
+      'an altered signature': (idToken) => idToken.slice(0, -4) + (idToken.endsWith('AAAA') ? 'BBBB' : 'AAAA'),
+      'altered claims': (idToken) => {
+        const [head, , signature] = idToken.split('.')
+        return [head, Buffer.from(JSON.stringify({ ...decodeJwt(idToken), sub: 'other' })).toString('base64url'), signature].join('.')
+      },
+    }
+    for (const [name, forge] of Object.entries(forgeries)) {
+      oidc.forgeIdTokens(forge)
+      expect([name, await signIn()]).toMatchObject([name, failed('oidc_failed')])
+    }
+    oidc.forgeIdTokens((idToken) => idToken)
+    expect(await signIn()).toMatchObject({ location: '/console/' })
+    oidc.forgeIdTokens(null)
   })
 
   test('when the person says no at the provider', async () => {

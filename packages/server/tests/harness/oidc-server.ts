@@ -1,5 +1,5 @@
 // An OpenID Connect provider by oidc-provider, whose accounts sign in without a page. Its answers can be changed for attacks.
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Provider from 'oidc-provider'
 import { request } from 'undici'
@@ -8,8 +8,25 @@ export type OidcAccount = { sub: string; email?: string; email_verified?: boolea
 
 export async function startOidcServer(clientId: string, clientSecret: string, redirectUris: () => string[]) {
   let account: OidcAccount = { sub: 'nobody' }
+  let forge: ((idToken: string) => Promise<string> | string) | null = null
   // The issuer needs the port before the provider exists.
-  const http = createServer((incoming, outgoing) => void handler(incoming, outgoing))
+  const http = createServer((incoming, outgoing) => {
+    if (forge !== null && incoming.url === '/token') void forgeTokens(outgoing)
+    void handler(incoming, outgoing)
+  })
+  /** Replaces the ID token in the answer that the provider is about to write. */
+  async function forgeTokens(outgoing: ServerResponse): Promise<void> {
+    const end = outgoing.end.bind(outgoing) as (text: string) => ServerResponse
+    outgoing.end = ((text: string) => {
+      const body = JSON.parse(String(text))
+      void Promise.resolve(forge?.(body.id_token)).then((id_token) => {
+        const changed = JSON.stringify({ ...body, id_token })
+        outgoing.setHeader('content-length', Buffer.byteLength(changed))
+        end(changed)
+      })
+      return outgoing
+    }) as typeof outgoing.end
+  }
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
@@ -51,6 +68,10 @@ export async function startOidcServer(clientId: string, clientSecret: string, re
     issuer,
     setAccount(next: OidcAccount) {
       account = next
+    },
+    /** Replaces the ID tokens of the token endpoint, or not with null. */
+    forgeIdTokens(next: typeof forge) {
+      forge = next
     },
     /** Follows the redirects of a browser at the provider, until one leads elsewhere. Returns that address. */
     async authorize(start: string): Promise<string> {

@@ -17,9 +17,11 @@ export function createOidcProvider({ issuer, clientId, clientSecret, name }: Oid
   let known: { configuration: Promise<Configuration>; untilMs: number } | null = null
 
   const readMetadata = async (): Promise<Configuration> => {
-    const { allowInsecureRequests, ClientSecretPost, discovery, None } = await load()
+    const { allowInsecureRequests, ClientSecretPost, discovery, enableNonRepudiationChecks, None } = await load()
     // The setting allows http for this machine alone.
-    const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : []
+    const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []
+    // The library leaves the signature of the ID token to TLS otherwise.
+    const execute = [...insecure, enableNonRepudiationChecks]
     const authentication = clientSecret === null ? None() : ClientSecretPost(clientSecret)
     return discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout: 10 })
   }
