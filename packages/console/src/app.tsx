@@ -11,11 +11,10 @@ import type { ScreenEntry, ScreenProps } from './screen-entry.ts'
 import { SignIn } from './screens/account/sign-in.tsx'
 import { homeOf, screens } from './screens.ts'
 import { consoleState } from './session/console-api.ts'
+import { readLink } from './session/one-time-link.ts'
 import { followReturnAddress, keepReturnAddress } from './session/return-address.ts'
-import { loadState, role, signIn } from './session/session.ts'
+import { loadState, role } from './session/session.ts'
 import { Shell } from './shell.tsx'
-
-const linkPrefix = '#link='
 
 /** Refusals of the provider's sign-in, which arrive as a parameter of the address. */
 const signInErrors: Record<string, string> = {
@@ -24,27 +23,32 @@ const signInErrors: Record<string, string> = {
   rate_limited: 'Too many attempts to sign in. Try again in 15 minutes.',
 }
 
-/** Signs in with the one-time link, if the address has one, and removes it from the address and the history. */
+/** Loads the state, and shows the one-time link if the address has one. */
 async function start(): Promise<void> {
   keepReturnAddress()
-  const token = location.hash.startsWith(linkPrefix) ? location.hash.slice(linkPrefix.length) : ''
-  if (token) history.replaceState(null, '', location.pathname + location.search)
   const refused = signInErrors[place.peek().query.get('sign_in_error') ?? '']
   setQuery({ sign_in_error: undefined })
   await loadState()
   if (refused && !consoleState.peek()?.signed_in) throw new Error(refused)
-  if (token && !consoleState.peek()?.signed_in) await signIn('link', { token })
+  await readLink()
 }
 
 export function App() {
   const failure = useSignal<Error | null>(null)
-  const begin = () => {
+  const run = (work: () => Promise<void>) => {
     failure.value = null
-    start().catch((error: unknown) => {
+    work().catch((error: unknown) => {
       failure.value = error instanceof Error ? error : new Error(String(error))
     })
   }
-  useEffect(begin, [])
+  const begin = () => run(start)
+  useEffect(() => {
+    begin()
+    // A link that is opened in a page that is open already changes the fragment alone.
+    const follow = () => run(readLink)
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
   const state = consoleState.value
   useEffect(() => {
     if (state?.signed_in) {

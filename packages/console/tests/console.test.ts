@@ -44,7 +44,15 @@ describe('sign-in', () => {
   test('the one-time link signs in, leaves the address, and works once', async () => {
     const link = await world.newLink()
     const first = await openPage(browser, world.baseUrl)
+    await first.page.goto('/console/')
+    await first.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    // The page is open, so only the fragment changes.
     await first.page.goto(link)
+    const confirm = first.page.getByRole('button', { name: /^Sign in to / })
+    await confirm.waitFor()
+    expect(first.page.url()).toBe(`${world.baseUrl}/console/`)
+    expect(await first.page.getByText(/This link signs you in to .+ as its owner\./).isVisible()).toBe(true)
+    await confirm.click()
     await first.page.getByRole('navigation', { name: 'Screens' }).waitFor()
     expect(first.page.url()).toBe(`${world.baseUrl}/console/`)
     await first.page.getByRole('button', { name: 'Sign out' }).click()

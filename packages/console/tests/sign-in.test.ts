@@ -142,8 +142,20 @@ test('an invited person signs in through the provider, and a stranger does not',
 test('an invitation link signs in once, with the role of the invitation, and a new one replaces it', async () => {
   const { page } = owner
   await page.goto('/console/settings?tab=members')
+  // A member with a sign-in of the provider gets no link.
+  expect(
+    await page
+      .getByRole('row', { name: /rita@example.com/ })
+      .getByRole('button', { name: 'New link' })
+      .count(),
+  ).toBe(0)
+  await page.getByRole('button', { name: 'Invite' }).click()
+  const invitation = page.getByRole('dialog')
+  await invitation.getByLabel('Email').fill('ivan@example.com')
+  await invitation.getByRole('button', { name: 'Make a link' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
   await page
-    .getByRole('row', { name: /rita@example.com/ })
+    .getByRole('row', { name: /ivan@example.com/ })
     .getByRole('button', { name: 'New link' })
     .click()
   const link = await page
@@ -151,13 +163,13 @@ test('an invitation link signs in once, with the role of the invitation, and a n
     .getByText(/#link=/)
     .textContent()
   await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByLabel('Role of rita@example.com').selectOption('operator')
+  await page.getByLabel('Role of ivan@example.com').selectOption('operator')
   await page.getByText('The role is changed').waitFor()
   const invited = await open()
   await invited.page.goto(String(link))
   await waitForShell(invited.page)
   await invited.page.getByText('operator', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Remove rita@example.com' }).click()
+  await page.getByRole('button', { name: 'Remove ivan@example.com' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await page.getByText('Removed', { exact: true }).waitFor()
   await invited.page.goto('/console/approvals')

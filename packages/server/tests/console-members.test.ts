@@ -1,6 +1,8 @@
 // Members of an organization: passwords, invites, roles, and the limits on guessing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openBrowser } from './harness/console-browser.ts'
+import { createLinks } from '../src/features/account/links/operations.ts'
+import { createCredentials } from '../src/wiring/parts.ts'
+import { openBrowser, tokenOf } from './harness/console-browser.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 let harness: Harness
@@ -98,7 +100,10 @@ describe('a password', () => {
     const members = (await owner.expect(200, 'GET', 'members')).members
     const { id } = members.find((one: Json) => one.email === 'changes@example.com')
     const forgotten = elsewhere()
-    await forgotten.signInByLink((await owner.expect(201, 'POST', `members/${id}/link`)).invite_link)
+    const organizationId = (await harness.expectApi(200, 'GET', '/me')).organization_id
+    const fromHost = { organizationId, userId: id, actor: { type: 'host' as const }, lifetimeMs: 60_000 }
+    const links = createLinks(harness.db, createCredentials(harness.db).accounts)
+    await forgotten.signInByLink(`#link=${await harness.db.transact((tx) => links.create(tx, fromHost))}`)
     await harness.db.query({
       text: "UPDATE console_sessions SET created_at = created_at - interval '16 minutes' WHERE user_id = $1",
       values: [id],
@@ -164,6 +169,34 @@ test('no password, link, cookie or token is in the log', async () => {
 })
 
 describe('members', () => {
+  test('are not signed in as by an owner once they sign in by themselves', async () => {
+    const renew = (id: string) => owner.ask('POST', `members/${id}/link`)
+    const invited = await owner.expect(201, 'POST', 'members', { body: { email: 'invited@example.com', role: 'reviewer' } })
+    const renewed = await renew(invited.id)
+    expect(renewed.status).toBe(201)
+    await elsewhere().signInByLink(renewed.body.invite_link)
+    const ways = {
+      password: `UPDATE users SET password_hash = 'x' WHERE id = $1`,
+      provider: `UPDATE users SET oidc_subject = 'issuer subject' WHERE id = $1`,
+      passkey: `INSERT INTO console_passkeys (id, organization_id, user_id, credential_id, public_key, counter, transports, name, created_at)
+        SELECT 'cpk_1', organization_id, id, 'credential', 'key', 0, '{}', 'Phone', now() FROM users WHERE id = $1`,
+    }
+    for (const [way, text] of Object.entries(ways)) {
+      const { id } = await owner.expect(201, 'POST', 'members', { body: { email: `${way}@example.com`, role: 'owner' } })
+      await harness.db.query({ text, values: [id] })
+      expect([way, ...codeOf(await renew(id))]).toEqual([way, 409, 'conflict'])
+    }
+    // A link that an owner kept ends when its member signs in another way.
+    const kept = await owner.expect(201, 'POST', 'members', { body: { email: 'kept@example.com', role: 'reviewer' } })
+    await newMember('first@example.com', 'reviewer')
+    await harness.db.query({
+      text: `UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = 'first@example.com') WHERE id = $1`,
+      values: [kept.id],
+    })
+    expect((await signIn('kept@example.com', password)).status).toBe(200)
+    expect((await elsewhere().ask('POST', 'sign-in/link', { body: { token: tokenOf(kept.invite_link) } })).status).toBe(401)
+  })
+
   test('are invited with a link that works once, listed, and recorded', async () => {
     const body = { email: 'Invited@Example.com', role: 'reviewer' }
     const member = await owner.expect(201, 'POST', 'members', { body })

@@ -61,6 +61,19 @@ describe('the one-time link', () => {
     expect(await lastAudit('session.failed')).toMatchObject({ actor_type: 'anonymous', details: { method: 'link' } })
   })
 
+  test('says which organization it signs in to, and is not used up by that', async () => {
+    const token = await newLink()
+    const browser = openBrowser(harness)
+    const describe = (body: object, more = {}) => browser.ask('POST', 'sign-in/link/describe', { body, ...more })
+    const { organization_name } = await harness.expectApi(200, 'GET', '/me')
+    for (let count = 0; count < 2; count++)
+      expect(await describe({ token })).toMatchObject({ status: 200, body: { organization_name, member: null } })
+    expect((await describe({ token }, { headers: { origin: 'https://evil.example' } })).status).toBe(403)
+    expect((await browser.expect(200, 'GET', 'state')).signed_in).toBe(false)
+    await browser.signInByLink(`#link=${token}`)
+    for (const one of [token, 'A'.repeat(43), 'short']) expect((await describe({ token: one })).status).toBe(401)
+  })
+
   test('is refused when it has expired, is unknown or malformed', async () => {
     const token = await newLink()
     await harness.db.query({ text: "UPDATE console_links SET expires_at = now() - interval '1 second'" })

@@ -18,7 +18,14 @@ export async function showKeyField(page: Page) {
 
 export const submitSignIn = (page: Page) => page.getByRole('button', { name: 'Sign in', exact: true }).click()
 
-export const waitForShell = (page: Page) => page.getByRole('navigation', { name: 'Screens' }).waitFor()
+/** Waits for the shell. A one-time link is confirmed first. */
+export async function waitForShell(page: Page): Promise<void> {
+  const shell = page.getByRole('navigation', { name: 'Screens' })
+  const confirm = page.getByRole('button', { name: /^Sign in to / })
+  await shell.or(confirm).first().waitFor()
+  if (await confirm.isVisible()) await confirm.click()
+  await shell.waitFor()
+}
 
 export async function signInByKey(page: Page, key: string): Promise<void> {
   await (await openKeyField(page)).fill(key)

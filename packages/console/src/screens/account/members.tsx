@@ -11,7 +11,7 @@ import { Loaded } from '../../elements/loaded.tsx'
 import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
-import { consoleCall, type Member } from '../../session/console-api.ts'
+import { consoleCall, type Member as MemberOfSession } from '../../session/console-api.ts'
 import { session } from '../../session/session.ts'
 
 const roles = [
@@ -20,6 +20,8 @@ const roles = [
   { value: 'reviewer', label: 'Reviewer: reads, approves and releases' },
 ] as const
 type MemberRole = (typeof roles)[number]['value']
+
+type Member = MemberOfSession & { has_password: boolean; has_oidc: boolean; passkeys: number }
 
 export function Members() {
   const members = useQuery('members', async () => (await consoleCall<{ members: Member[] }>('GET', 'members')).members)
@@ -82,9 +84,11 @@ function MemberTable({ members, change, onRenew, onRemove }: MemberTableProps) {
           cell: (member) =>
             member.id !== session.value?.member?.id && (
               <span class="row">
-                <Button size="small" icon="link" onClick={() => onRenew(member)}>
-                  New link
-                </Button>
+                {!hasOwnSignIn(member) && (
+                  <Button size="small" icon="link" onClick={() => onRenew(member)}>
+                    New link
+                  </Button>
+                )}
                 <Button size="small" kind="danger" icon="trash" label={`Remove ${member.email}`} onClick={() => onRemove(member)} />
               </span>
             ),
@@ -93,6 +97,9 @@ function MemberTable({ members, change, onRenew, onRemove }: MemberTableProps) {
     />
   )
 }
+
+/** The server refuses a link for a member with a sign-in of its own. */
+const hasOwnSignIn = ({ has_password, has_oidc, passkeys }: Member): boolean => has_password || has_oidc || passkeys > 0
 
 function MemberName({ member }: { member: Member }) {
   return (

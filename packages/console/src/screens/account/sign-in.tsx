@@ -6,6 +6,7 @@ import { Button, ButtonLink } from '../../elements/button.tsx'
 import { TextField } from '../../elements/fields.tsx'
 import { Logo } from '../../elements/logo.tsx'
 import type { ConsoleState } from '../../session/console-api.ts'
+import { type OneTimeLink, oneTimeLink, signInByLink } from '../../session/one-time-link.ts'
 import { signInWithPasskey } from '../../session/passkey.ts'
 import { signIn } from '../../session/session.ts'
 
@@ -14,6 +15,7 @@ type SignInProps = { state: ConsoleState; failure: Error | null }
 export function SignIn({ state, failure }: SignInProps) {
   const [ownError, setError] = useState<Error | null>(null)
   const error = ownError ?? failure
+  const link = oneTimeLink.value
   const [isBusy, setBusy] = useState(false)
   const [isByKey, setByKey] = useState(!state.sign_in.password)
   const run = async (work: () => Promise<void>) => {
@@ -49,12 +51,18 @@ export function SignIn({ state, failure }: SignInProps) {
             <Notice tone="bad">{error.message}</Notice>
           </div>
         )}
-        {isByKey ? <KeyForm isBusy={isBusy} run={run} /> : <PasswordForm isBusy={isBusy} run={run} />}
-        <OtherWays state={state} isBusy={isBusy} run={run}>
-          <Button kind="quiet" onClick={() => setByKey(!isByKey)}>
-            {isByKey ? 'Use email and password' : 'Use an API key'}
-          </Button>
-        </OtherWays>
+        {link ? (
+          <LinkForm link={link} isBusy={isBusy} run={run} />
+        ) : (
+          <>
+            {isByKey ? <KeyForm isBusy={isBusy} run={run} /> : <PasswordForm isBusy={isBusy} run={run} />}
+            <OtherWays state={state} isBusy={isBusy} run={run}>
+              <Button kind="quiet" onClick={() => setByKey(!isByKey)}>
+                {isByKey ? 'Use email and password' : 'Use an API key'}
+              </Button>
+            </OtherWays>
+          </>
+        )}
       </main>
     </div>
   )
@@ -85,6 +93,23 @@ function OtherWays({ state, isBusy, run, children }: OtherWaysProps) {
 }
 
 type FormProps = { isBusy: boolean; run: (work: () => Promise<void>) => Promise<void> }
+
+/** Names what the link signs in to, so that a link of a stranger does not open the stranger's organization unseen. */
+function LinkForm({ link, isBusy, run }: FormProps & { link: OneTimeLink }) {
+  return (
+    <div class="stack">
+      <p>
+        This link signs you in to <strong>{link.organization_name}</strong> as {link.member ?? 'its owner'}.
+      </p>
+      <Button kind="primary" disabled={isBusy} onClick={() => void run(() => signInByLink(link))}>
+        Sign in to {link.organization_name}
+      </Button>
+      <Button kind="quiet" disabled={isBusy} onClick={() => (oneTimeLink.value = null)}>
+        Sign in another way
+      </Button>
+    </div>
+  )
+}
 
 function PasswordForm({ isBusy, run }: FormProps) {
   const [email, setEmail] = useState('')

@@ -53,6 +53,9 @@ export function createState({ signIn, version }: { signIn: SignIn; version: stri
 export function sessionRoutes({ sessions, signIn, state: { state, answer } }: Parts): ConsoleRoute[] {
   return [
     open('nothing', 'GET', 'state', null, async ({ session, cookie }) => ({ body: await state(session, cookie) })),
+    open('origin', 'POST', 'sign-in/link/describe', LinkBody, async (ask) => ({
+      body: await signIn.describeLink(ask.body.token, ask.client),
+    })),
     open('origin', 'POST', 'sign-in/link', LinkBody, async (ask) => answer(await signIn.byLink(ask.body.token, from(ask)))),
     open('origin', 'POST', 'sign-in/key', KeyBody, async (ask) => answer(await signIn.byKey(ask.body.api_key, from(ask)))),
     open('origin', 'POST', 'sign-in/password', PasswordBody, async (ask) =>

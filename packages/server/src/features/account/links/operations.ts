@@ -1,7 +1,7 @@
 // Operations on one-time links, which sign one member in to the console once.
 import { inMs, now } from '../../../core/clock.ts'
-import { notFound } from '../../../core/errors.ts'
-import { type Database, isForeignKeyViolation, type Sql } from '../../../core/sql.ts'
+import { ApiError, notFound } from '../../../core/errors.ts'
+import type { Database, Sql } from '../../../core/sql.ts'
 import type { Actor } from '../organizations/model.ts'
 import type { Accounts } from '../organizations/operations.ts'
 import { hashToken, newToken } from '../sessions/model.ts'
@@ -12,8 +12,12 @@ export interface Links {
   create(sql: Sql, link: NewLink): Promise<string>
   /** Makes a link for an owner of the organization, from the host. Null without such an organization. */
   createForOwner(organizationId: string): Promise<string | null>
-  /** Makes a link for a member. Throws 404 when the organization has no such member. */
+  /** Makes a link for a member. Throws 404 when the organization has no such member, and 409 for one that signs in by itself. */
   createForMember(link: NewLink): Promise<string>
+  /** The organization and the member that a link signs in, without using it up. Null when it is unknown, expired or used. */
+  describe(token: string): Promise<store.LinkTarget | null>
+  /** Deletes the links of a member that has signed in, in the caller's transaction. */
+  forget(sql: Sql, userId: string): Promise<void>
   /** Uses up a link in the caller's transaction. Null when it is unknown, expired or used. */
   take(sql: Sql, token: string): Promise<{ organizationId: string; userId: string } | null>
   /** Deletes expired links. */
@@ -21,6 +25,9 @@ export interface Links {
 }
 
 export type NewLink = { organizationId: string; userId: string; actor: Actor; lifetimeMs: number }
+
+const hasOwnSignIn =
+  'This member has a password, a passkey or a sign-in at your provider. A link would let you sign in as this member. Remove the member and invite again.'
 
 /** Links printed on the server's terminal. */
 export const hostLinkMs = 15 * 60_000
@@ -47,11 +54,19 @@ export function createLinks(db: Database, accounts: Accounts): Links {
     },
 
     createForMember: (link) =>
-      db
-        .transact((tx) => links.create(tx, link))
-        .catch((error: unknown) => {
-          throw isForeignKeyViolation(error) ? notFound('member') : error
-        }),
+      db.transact(async (tx) => {
+        const member = await store.lockWaysToSignIn(tx, link.organizationId, link.userId)
+        if (!member) throw notFound('member')
+        if (member.has_own) throw new ApiError('conflict', hasOwnSignIn)
+        return links.create(tx, link)
+      }),
+
+    async describe(token) {
+      const hash = hashToken(token)
+      return hash && store.findLink(db, hash)
+    },
+
+    forget: store.deleteLinks,
 
     async take(sql, token) {
       const hash = hashToken(token)

@@ -20,6 +20,32 @@ export async function takeLink(sql: Sql, tokenHash: Buffer): Promise<{ organizat
   return rows[0] ? { organizationId: rows[0].organization_id, userId: rows[0].user_id } : null
 }
 
+/** The organization and the member that a link signs in. Null when it is unknown or expired. */
+export async function findLink(sql: Sql, tokenHash: Buffer): Promise<LinkTarget | null> {
+  const { rows } = await sql.query<LinkTarget>({
+    text: `SELECT o.name AS organization_name, u.email, u.name FROM console_links l
+      JOIN organizations o ON o.id = l.organization_id JOIN users u ON u.id = l.user_id
+      WHERE l.token_hash = $1 AND l.expires_at > now()`,
+    values: [tokenHash],
+  })
+  return rows[0] ?? null
+}
+
+export type LinkTarget = { organization_name: string; email: string | null; name: string }
+
+/**
+ * Locks a member and finds whether it signs in by itself: with a password, a passkey or a provider. Null when the organization has no such member.
+ */
+export async function lockWaysToSignIn(sql: Sql, organizationId: string, userId: string): Promise<{ has_own: boolean } | null> {
+  const { rows } = await sql.query<{ has_own: boolean }>({
+    text: `SELECT password_hash IS NOT NULL OR oidc_subject IS NOT NULL
+        OR EXISTS (SELECT 1 FROM console_passkeys p WHERE p.user_id = users.id) AS has_own
+      FROM users WHERE organization_id = $1 AND id = $2 FOR UPDATE`,
+    values: [organizationId, userId],
+  })
+  return rows[0] ?? null
+}
+
 /** Deletes the links of a user, so that older ones stop working. */
 export async function deleteLinks(sql: Sql, userId: string): Promise<void> {
   await sql.query({ text: 'DELETE FROM console_links WHERE user_id = $1', values: [userId] })

@@ -1,7 +1,7 @@
 // Operations that sign a browser in to the console with a link, a key or a password, and that set passwords.
 import { nowMs } from '../../../core/clock.ts'
 import { forbidden } from '../../../core/errors.ts'
-import { byAccount, byMember, byPair, byStart } from '../attempts/model.ts'
+import { byAccount, byAddress, byMember, byPair, byStart } from '../attempts/model.ts'
 import type { Keys } from '../keys/operations.ts'
 import type { Links } from '../links/operations.ts'
 import type { Members } from '../members/operations.ts'
@@ -15,6 +15,8 @@ import { createSessionStart, type SessionStartParts } from './session-start.ts'
 export interface SignIn {
   /** The ways to sign in. `setup_needed` is true until a member has one that lasts. */
   describe(): Promise<SignInState>
+  /** The organization and the member of a one-time link, to be shown before it signs in. 401 when it is unknown, expired or used. */
+  describeLink(token: string, client: Client): Promise<LinkDescription>
   /** Signs in with a one-time link. 401 when it is unknown, expired or used. */
   byLink(token: string, from: From): Promise<SignedIn>
   /** Signs in with an API key. An agent key sees its own mailbox only. */
@@ -35,7 +37,10 @@ export interface SignIn {
 
 export type SignInState = { setup_needed: boolean; sign_in: { password: boolean; passkey: boolean; oidc: { name: string } | null } }
 
-export type SignInParts = SessionStartParts & { keys: Keys; links: Links; passkeys: Passkeys; oidcName: string | null }
+/** `member` is the name of the member, else the address. Null for an owner without either. */
+export type LinkDescription = { organization_name: string; member: string | null }
+
+export type SignInParts = SessionStartParts & { keys: Keys; passkeys: Passkeys; oidcName: string | null }
 
 const wrongLink = 'This link is unknown, expired or used. Run `callsignd console-link` on the server for another, or ask an owner.'
 const wrongKey = 'This API key is unknown, revoked or expired.'
@@ -60,6 +65,14 @@ export function createSignIn(parts: SignInParts): SignIn {
         setup_needed: !password && !passkey && oidcName === null,
         sign_in: { password, passkey: passkey && passkeys.isPossible(), oidc: oidcName === null ? null : { name: oidcName } },
       }
+    },
+
+    async describeLink(token, client) {
+      await sessionStart.count('link', client)
+      const target = await links.describe(token)
+      if (!target) return sessionStart.refuse('link', client, wrongLink)
+      await attempts.giveBack(byAddress(client.address))
+      return { organization_name: target.organization_name, member: target.name || target.email }
     },
 
     async byLink(token, from) {

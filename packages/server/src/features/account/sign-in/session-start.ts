@@ -4,6 +4,7 @@ import { ApiError } from '../../../core/errors.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import { byAddress, type Subject } from '../attempts/model.ts'
 import { type Attempts, TooManyAttempts } from '../attempts/operations.ts'
+import type { Links } from '../links/operations.ts'
 import type { Members } from '../members/operations.ts'
 import type { Accounts } from '../organizations/operations.ts'
 import type { Client, Principal, SignInMethod } from '../sessions/model.ts'
@@ -27,11 +28,12 @@ export type SessionStartParts = {
   accounts: Accounts
   members: Members
   sessions: Sessions
+  links: Links
   attempts: Attempts
   businessEvents: BusinessEvents
 }
 
-export function createSessionStart({ db, accounts, members, sessions, attempts, businessEvents }: SessionStartParts): SessionStart {
+export function createSessionStart({ db, accounts, members, sessions, links, attempts, businessEvents }: SessionStartParts): SessionStart {
   /** Without a known account, the record goes to the server's first organization. */
   async function record(
     method: SignInMethod,
@@ -66,7 +68,11 @@ export function createSessionStart({ db, accounts, members, sessions, attempts, 
         const principal = await find(tx)
         if (!principal) return null
         if (previous) await sessions.discard(tx, previous.id)
-        if (principal.userId) await members.recordSignIn(tx, principal.userId)
+        if (principal.userId) {
+          await members.recordSignIn(tx, principal.userId)
+          // An unused link would let its maker sign in as the member later.
+          await links.forget(tx, principal.userId)
+        }
         return sessions.start(tx, principal, method, client)
       })
       if (cookie === null) return refuse(method, client, message)
