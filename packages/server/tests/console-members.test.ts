@@ -169,6 +169,29 @@ test('no password, link, cookie or token is in the log', async () => {
 })
 
 describe('members', () => {
+  test('have an address of their own in each organization, which others neither learn nor take', async () => {
+    const otherOwner = elsewhere()
+    await otherOwner.signInByKey(harness.otherOrganization.key)
+    const email = 'shared@example.com'
+    const { member } = await newMember(email, 'operator')
+    expect(codeOf(await owner.ask('POST', 'members', { body: { email, role: 'reviewer' } }))).toEqual([409, 'conflict'])
+    const taken = await otherOwner.ask('POST', 'members', { body: { email, role: 'owner' } })
+    expect(taken.status).toBe(201)
+    expect((await signIn(email, password)).body.session.member.id).toBe(member.id)
+    const second = elsewhere()
+    await second.signInByLink(taken.body.invite_link)
+    await second.expect(204, 'PUT', 'me/password', { body: { password: 'the password of another tenant' } })
+    expect((await signIn(email, 'the password of another tenant')).body.session.member.id).toBe(taken.body.id)
+    expect((await signIn(email, password)).body.session.member.id).toBe(member.id)
+    expect((await signIn(email, 'a wrong password')).status).toBe(401)
+    for (const key of [harness.organizationKey, harness.otherOrganization.key]) {
+      const { data } = await harness.expectApi(200, 'GET', '/audit?limit=20', { key })
+      expect(data.map(({ action }: Json) => action)).toContain('session.failed')
+    }
+    const own = await otherOwner.expect(201, 'POST', 'members', { body: { email: 'own@example.com', role: 'reviewer' } })
+    expect((await otherOwner.ask('PATCH', `members/${own.id}`, { body: { email: 'invited@example.com' } })).status).toBe(200)
+  })
+
   test('are not signed in as by an owner once they sign in by themselves', async () => {
     const renew = (id: string) => owner.ask('POST', `members/${id}/link`)
     const invited = await owner.expect(201, 'POST', 'members', { body: { email: 'invited@example.com', role: 'reviewer' } })

@@ -84,6 +84,29 @@ test('a member signs in with a verified address, in any case, and the session is
   expect(data.find((one: Json) => one.action === 'session.started').details).toMatchObject({ method: 'oidc' })
 })
 
+test('an invitation of another organization does not take over a sign-in', async () => {
+  const other = openBrowser(harness)
+  await other.signInByKey(harness.otherOrganization.key)
+  const inviteElsewhere = (email: string) => other.expect(201, 'POST', 'members', { body: { email, role: 'operator' } })
+  const memberOf = async ({ cookies }: Awaited<ReturnType<typeof signIn>>) => {
+    const browser = openBrowser(harness)
+    browser.setCookie(pairOf(cookies.find((one) => one.startsWith('callsign_session='))).split('=')[1] as string)
+    return (await browser.expect(200, 'GET', 'state')).session.member.id
+  }
+  // Bound before: the other organization invites later.
+  const bound = await invite('bound@example.com')
+  oidc.setAccount({ sub: 'bound', email: 'bound@example.com', email_verified: true })
+  expect(await memberOf(await signIn())).toBe(bound.id)
+  await inviteElsewhere('bound@example.com')
+  expect(await memberOf(await signIn())).toBe(bound.id)
+  // Invited by both, and accepted at one of them.
+  const [accepted] = [await invite('both@example.com'), await inviteElsewhere('both@example.com')]
+  oidc.setAccount({ sub: 'both', email: 'both@example.com', email_verified: true })
+  expect(await signIn()).toMatchObject({ status: 302, location: '/console/?sign_in_error=oidc_not_a_member' })
+  await openBrowser(harness).signInByLink(accepted?.invite_link)
+  expect(await memberOf(await signIn())).toBe(accepted?.id)
+})
+
 describe('is refused', () => {
   test('for an address that is not verified, unknown or absent, and no member is made', async () => {
     await invite('unverified@example.com')

@@ -65,8 +65,6 @@ const globalNames: Record<string, string> = {
   simulated_numbers_order_key_key: 'a simulated provider',
   simulated_numbers_pkey: 'a simulated provider',
   sms_media_blob_key_key: 'made by the server',
-  users_email_key: 'a person signs in before the organization is known',
-  users_oidc_subject_key: 'a person signs in before the organization is known',
 }
 
 let harness: Harness

@@ -17,13 +17,14 @@ export interface Members {
   list(organizationId: string): Promise<MemberView[]>
   /** Throws 404 for a member of another organization. */
   get(organizationId: string, id: string): Promise<MemberView>
-  /** Adds a member, and runs `also` in the same transaction. 409 when another member of this server has the address. */
+  /** Adds a member, and runs `also` in the same transaction. 409 when another member of the organization has the address. */
   create<T>(by: Acting, member: NewMember, also: (tx: Tx, id: string) => Promise<T>): Promise<{ member: MemberView; result: T }>
   /** Changes a member. 409 for the last owner's role. */
   update(by: Acting, id: string, change: store.MemberChange): Promise<MemberView>
   /** Removes a member with sessions and passkeys. API keys that the member made go to another owner. 409 for the last owner. */
   remove(by: Acting, id: string): Promise<void>
-  findByEmail(email: string): Promise<store.Credentials | null>
+  /** The members with this address, at most one per organization. The latest sign-in comes first. */
+  listByEmail(email: string): Promise<store.Credentials[]>
   findCredentials(id: string): Promise<store.Credentials | null>
   /** True when the password is that of the account. Takes as long for an account that does not exist. */
   isPassword(account: store.Credentials | null, password: string): Promise<boolean>
@@ -35,6 +36,8 @@ export interface Members {
   recordSignIn(sql: Sql, id: string): Promise<void>
 }
 
+export type { Credentials } from './store.ts'
+
 /** The owner or the member acting, with the organization. */
 export type Acting = { organizationId: string; actor: Actor }
 
@@ -42,7 +45,7 @@ type NewMember = { email: string; name: string; role: MemberRole }
 
 const lastOwner = (): ApiError => new ApiError('conflict', 'The last owner stays. Make another member an owner first.')
 const isTaken = (error: unknown): boolean => isUniqueViolation(error, 'users_email_key')
-const taken = (): ApiError => new ApiError('conflict', 'A member of this server has this e-mail address already.')
+const taken = (): ApiError => new ApiError('conflict', 'A member of this organization has this e-mail address already.')
 
 export function createMembers(db: Database, accounts: Accounts, keys: Keys): Members {
   async function get(organizationId: string, id: string): Promise<MemberView> {
@@ -102,7 +105,7 @@ export function createMembers(db: Database, accounts: Accounts, keys: Keys): Mem
       })
     },
 
-    findByEmail: (email) => store.findByEmail(db, email.trim().toLowerCase()),
+    listByEmail: (email) => store.listByEmail(db, email.trim().toLowerCase()),
 
     findCredentials: (id) => store.findCredentials(db, id),
 

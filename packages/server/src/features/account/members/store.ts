@@ -28,20 +28,29 @@ export async function findMember(sql: Sql, organizationId: string, id: string): 
   return rows[0] ?? null
 }
 
-export type Credentials = { id: string; organization_id: string; password_hash: string | null; oidc_subject: string | null }
+export type Credentials = {
+  id: string
+  organization_id: string
+  password_hash: string | null
+  oidc_subject: string | null
+  /** True after a first sign-in. */
+  has_signed_in: boolean
+}
 
-/** The member with this e-mail address, in any organization. */
-export async function findByEmail(sql: Sql, email: string): Promise<Credentials | null> {
+const credentials = 'id, organization_id, password_hash, oidc_subject, last_sign_in_at IS NOT NULL AS has_signed_in'
+
+/** The members with this e-mail address, at most one per organization. The latest sign-in comes first. */
+export async function listByEmail(sql: Sql, email: string): Promise<Credentials[]> {
   const { rows } = await sql.query<Credentials>({
-    text: 'SELECT id, organization_id, password_hash, oidc_subject FROM users WHERE email = $1',
+    text: `SELECT ${credentials} FROM users WHERE email = $1 ORDER BY last_sign_in_at DESC NULLS LAST, id`,
     values: [email],
   })
-  return rows[0] ?? null
+  return rows
 }
 
 export async function findCredentials(sql: Sql, id: string): Promise<Credentials | null> {
   const { rows } = await sql.query<Credentials>({
-    text: 'SELECT id, organization_id, password_hash, oidc_subject FROM users WHERE id = $1',
+    text: `SELECT ${credentials} FROM users WHERE id = $1`,
     values: [id],
   })
   return rows[0] ?? null
@@ -87,11 +96,11 @@ export async function setPasswordHash(sql: Sql, id: string, passwordHash: string
   await sql.query({ text: 'UPDATE users SET password_hash = $2 WHERE id = $1', values: [id, passwordHash] })
 }
 
-/** Binds a subject to a member without one. False when the member has another, or another member has this one. */
+/** Binds a subject to a member without one. False when the member has another, or another member of the organization has this one. */
 export async function bindOidc(sql: Sql, id: string, subject: string): Promise<boolean> {
   const { rowCount } = await sql.query({
     text: `UPDATE users SET oidc_subject = $2 WHERE id = $1 AND (oidc_subject IS NULL OR oidc_subject = $2)
-      AND NOT EXISTS (SELECT 1 FROM users other WHERE other.oidc_subject = $2 AND other.id <> $1)`,
+      AND NOT EXISTS (SELECT 1 FROM users other WHERE other.oidc_subject = $2 AND other.id <> $1 AND other.organization_id = users.organization_id)`,
     values: [id, subject],
   })
   return rowCount === 1

@@ -4,7 +4,7 @@ import { forbidden } from '../../../core/errors.ts'
 import { byAccount, byAddress, byMember, byPair, byStart } from '../attempts/model.ts'
 import type { Keys } from '../keys/operations.ts'
 import type { Links } from '../links/operations.ts'
-import type { Members } from '../members/operations.ts'
+import type { Credentials, Members } from '../members/operations.ts'
 import type { Passkeys } from '../passkeys/operations.ts'
 import type { Client, Session } from '../sessions/model.ts'
 import { actorOfSession } from '../sessions/operations.ts'
@@ -21,7 +21,7 @@ export interface SignIn {
   byLink(token: string, from: From): Promise<SignedIn>
   /** Signs in with an API key. An agent key sees its own mailbox only. */
   byKey(apiKey: string, from: From): Promise<SignedIn>
-  /** Signs in with e-mail address and password. The 401 does not tell whether the account exists. */
+  /** Signs in with e-mail address and password, to the organization used last where it fits several. The 401 does not say whether the account exists. */
   byPassword(email: string, password: string, from: From): Promise<SignedIn>
   /** The options of a sign-in with a passkey. Counts one attempt of the address. */
   passkeyOptions(client: Client): Promise<object>
@@ -96,15 +96,19 @@ export function createSignIn(parts: SignInParts): SignIn {
       const name = email.trim().toLowerCase()
       const pair = byPair(name, address)
       await sessionStart.count('password', from.client, pair)
-      const account = await members.findByEmail(name)
+      const found = await members.listByEmail(name)
       // Strangers at other addresses can use up the account's attempts. They do not keep out a member at an address that is in use.
-      const isKnown = await sessions.isKnownAddress(account?.id ?? '', address)
+      const isKnown = (await Promise.all(found.map(({ id }) => sessions.isKnownAddress(id, address)))).includes(true)
       const subjects = isKnown ? [] : [byAccount(name)]
       if (subjects.length > 0) await attempts.take(...subjects)
-      if (!(await members.isPassword(account, password))) return sessionStart.refuse('password', from.client, wrongPassword, account)
+      // All at once, so that the time says little about the number of organizations with this address.
+      const tried: (Credentials | null)[] = found.length > 0 ? found : [null]
+      const fits = await Promise.all(tried.map((one) => members.isPassword(one, password)))
+      const account = found.find((_, index) => fits[index])
+      if (!account) return sessionStart.refuse('password', from.client, wrongPassword, found)
       await attempts.giveBack(...subjects)
       await attempts.forget(pair)
-      const principal = account && { organizationId: account.organization_id, userId: account.id, keyId: null }
+      const principal = { organizationId: account.organization_id, userId: account.id, keyId: null }
       return sessionStart.start('password', from, async () => principal, wrongPassword)
     },
 
@@ -114,7 +118,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       await sessionStart.count('oidc', from.client)
       const { subject, email, isEmailVerified } = await identify()
       if (email === null || !isEmailVerified) return sessionStart.refuse('oidc', from.client, notMember)
-      const account = await members.findByEmail(email)
+      const account = chooseAccount(await members.listByEmail(email), subject)
       const find = async (tx: Parameters<Members['bindOidc']>[0]) => {
         const isBound = account !== null && (await members.bindOidc(tx, account.id, subject))
         return isBound ? { organizationId: account.organization_id, userId: account.id, keyId: null } : null
@@ -147,4 +151,15 @@ export function createSignIn(parts: SignInParts): SignIn {
       await members.setPassword(acting, id, password, (tx) => sessions.endOf(tx, organizationId, id, session.id))
     },
   }
+}
+
+/**
+ * The member of a verified address. A member with this subject comes first, then one that accepted its invitation, so that the invitation of
+ * another organization does not take over the sign-in. Null where several organizations invited the address, and none was accepted.
+ */
+function chooseAccount(found: Credentials[], subject: string): Credentials | null {
+  const bound = found.filter((one) => one.oidc_subject === subject)
+  const accepted = found.filter((one) => one.has_signed_in)
+  if (bound[0]) return bound[0]
+  return accepted[0] ?? (found.length === 1 ? (found[0] ?? null) : null)
 }

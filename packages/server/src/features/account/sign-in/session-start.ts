@@ -11,14 +11,14 @@ import type { Client, Principal, SignInMethod } from '../sessions/model.ts'
 import type { Sessions } from '../sessions/operations.ts'
 import type { From, SignedIn } from './model.ts'
 
-/** The account of a failed attempt, when it is known. */
-export type Account = { id: string; organization_id: string } | null
+/** An account that a failed attempt was for. */
+export type Account = { id: string; organization_id: string }
 
 export interface SessionStart {
   /** Counts the attempt on its address and these subjects. Throws 429 when one is used up. */
   count(method: SignInMethod, client: Client, ...subjects: Subject[]): Promise<void>
   /** Records a failed attempt and throws 401. */
-  refuse(method: SignInMethod, client: Client, message: string, account?: Account): Promise<never>
+  refuse(method: SignInMethod, client: Client, message: string, tried?: Account[]): Promise<never>
   /** Starts a session inside a transaction that found the principal. Null from `find` is a failed attempt: 401 with `message`. */
   start(method: SignInMethod, from: From, find: (tx: Tx) => Promise<Principal | null>, message: string): Promise<SignedIn>
 }
@@ -39,24 +39,25 @@ export function createSessionStart({ db, accounts, members, sessions, links, att
     method: SignInMethod,
     client: Client,
     action: 'session.failed' | 'session.throttled',
-    account: Account,
+    tried: Account[],
   ): Promise<void> {
     businessEvents.signInTried({ method, outcome: action === 'session.failed' ? 'wrong' : 'throttled' })
-    const organizationId = account?.organization_id ?? (await accounts.findInstallation())
-    if (organizationId === null) return
+    const first = tried.length > 0 ? null : await accounts.findInstallation()
+    const targets = first === null ? tried : [{ id: first, organization_id: first }]
     const actor = { type: 'anonymous' as const, requestId: client.requestId }
-    await accounts.audit(db, organizationId, actor, action, account?.id ?? organizationId, { method, ip: client.address })
+    for (const { id, organization_id } of targets)
+      await accounts.audit(db, organization_id, actor, action, id, { method, ip: client.address })
   }
 
-  async function refuse(method: SignInMethod, client: Client, message: string, account: Account = null): Promise<never> {
-    await record(method, client, 'session.failed', account)
+  async function refuse(method: SignInMethod, client: Client, message: string, tried: Account[] = []): Promise<never> {
+    await record(method, client, 'session.failed', tried)
     throw new ApiError('unauthorized', message)
   }
 
   return {
     async count(method, client, ...subjects) {
       await attempts.take(byAddress(client.address), ...subjects).catch(async (error: unknown) => {
-        if (error instanceof TooManyAttempts && error.isFirst) await record(method, client, 'session.throttled', null)
+        if (error instanceof TooManyAttempts && error.isFirst) await record(method, client, 'session.throttled', [])
         throw error
       })
     },
