@@ -189,12 +189,13 @@ describe('members', () => {
       expect(data.map(({ action }: Json) => action)).toContain('session.failed')
     }
     const own = await otherOwner.expect(201, 'POST', 'members', { body: { email: 'own@example.com', role: 'reviewer' } })
-    expect((await otherOwner.ask('PATCH', `members/${own.id}`, { body: { email: 'invited@example.com' } })).status).toBe(200)
+    expect((await otherOwner.ask('PATCH', `members/${own.id}`, { body: { email: 'changes@example.com' } })).status).toBe(200)
+    for (const { id } of [own, taken.body]) await otherOwner.expect(204, 'DELETE', `members/${id}`)
   })
 
   test('are not signed in as by an owner once they sign in by themselves', async () => {
     const renew = (id: string) => owner.ask('POST', `members/${id}/link`)
-    const invited = await owner.expect(201, 'POST', 'members', { body: { email: 'invited@example.com', role: 'reviewer' } })
+    const invited = await owner.expect(201, 'POST', 'members', { body: { email: 'renewed@example.com', role: 'reviewer' } })
     const renewed = await renew(invited.id)
     expect(renewed.status).toBe(201)
     await elsewhere().signInByLink(renewed.body.invite_link)
@@ -205,7 +206,7 @@ describe('members', () => {
         SELECT 'cpk_1', organization_id, id, 'credential', 'key', 0, '{}', 'Phone', now() FROM users WHERE id = $1`,
     }
     for (const [way, text] of Object.entries(ways)) {
-      const { id } = await owner.expect(201, 'POST', 'members', { body: { email: `${way}@example.com`, role: 'owner' } })
+      const { id } = await owner.expect(201, 'POST', 'members', { body: { email: `${way}@example.com`, role: 'reviewer' } })
       await harness.db.query({ text, values: [id] })
       expect([way, ...codeOf(await renew(id))]).toEqual([way, 409, 'conflict'])
     }
