@@ -60,13 +60,19 @@ async function startFixtureEdge(): Promise<{ url: string; close: () => Promise<v
   mountMcp(app, {
     version: '1',
     publicUrl: () => url,
+    hostNames: [],
     authenticate: async () => ({ caller: { keyId: 'key_fixture', scopes: [], agents: null } as unknown as Caller, grant: null }),
-    readClient: () => ({ address: '127.0.0.1', userAgent: '' }),
+    narrow: async (caller) => caller,
     challenge: () => 'Bearer',
-    apiCalls: noOperations,
     approvalKey: Buffer.alloc(32),
     createServer: createFixtureServer,
-    admitBody: () => undefined,
+    tools: {
+      apiCalls: noOperations,
+      admitBody: () => undefined,
+      readToken: async (_request, find) => (await find('any', { address: '127.0.0.1', userAgent: '' })) ?? refuse(),
+      limitCaller: () => undefined,
+      openToPages: () => () => {},
+    },
   })
   url = await app.listen({ port: 0, host: '127.0.0.1' })
   return { url, close: () => app.close() }

@@ -51,7 +51,9 @@ export async function runBridge(options: BridgeOptions): Promise<void> {
     }
   }
 
-  for await (const line of createInterface({ input, signal, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const given of createInterface({ input, signal, crlfDelay: Number.POSITIVE_INFINITY })) {
+    // Shells on Windows write a byte order mark before the first line.
+    const line = given.replace(/^\ufeff/, '')
     if (line.trim() === '') continue
     const message = readMessage(line)
     if (!message) {

@@ -37,7 +37,9 @@ describe.each<[string, 'legacy' | { pin: string }]>([
     await client.connect(transport)
     const wanted = tools.filter(({ name, toolset }) => name === 'whoami' || toolset === 'mail')
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(wanted.map(({ name }) => name))
-    expect((await client.callTool({ name: 'whoami', arguments: {} })).structuredContent).toMatchObject({ agent: 'sales' })
+    expect((await client.callTool({ name: 'whoami', arguments: {} })).content).toMatchObject([
+      { text: expect.stringContaining('agent: sales') },
+    ])
     expect((await client.getPrompt({ name: 'triage' })).messages).toHaveLength(1)
     await client.close()
   })

@@ -37,13 +37,17 @@ async function connect(token: string, action: Action, { revision = { pin: '2026-
     })
   }
   const requestInit = { headers: { Authorization: `Bearer ${token}` } }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp`), { requestInit }))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp?results=data`), { requestInit }))
   const call = async (name: string, args: Json): Promise<Json> => {
-    const { isError, structuredContent } = await client.callTool({ name, arguments: args })
-    return { isError: isError === true, ...(structuredContent as object) }
+    const { isError, structuredContent, content } = await client.callTool({ name, arguments: args })
+    const text = (content as { text: string }[])[0]?.text ?? ''
+    return { isError: isError === true, summary: text, code: codeIn(text), ...(structuredContent as object) }
   }
   return { client, call, questions }
 }
+
+/** The code of an error, which is a line of its text. */
+const codeIn = (text: string): string | undefined => /^code: (\w+)$/m.exec(text)?.[1]
 
 const message = { to: ['support@agents.localhost'], subject: 'Offer', text: 'Buy now\u200b' }
 const drafts = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/mailboxes/sales/drafts')).drafts
@@ -113,7 +117,7 @@ describe('a client that forges an approval', () => {
     'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
   }
   const raw = async (token: string, params: Json): Promise<Json> => {
-    const response = await fetch(`${harness.baseUrl}/mcp`, {
+    const response = await fetch(`${harness.baseUrl}/mcp?results=data`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -174,6 +178,7 @@ describe('a client that forges an approval', () => {
     const draft = (await drafts()).find(({ subject }: Json) => subject === 'Shown')
     await harness.expectApi(200, 'PATCH', `/mailboxes/sales/drafts/${draft.id}`, { body: { text: 'Something else' } })
     const answer = await raw(asking, { name: 'mail_send', arguments: message, inputResponses: accepted, requestState: result.requestState })
-    expect(answer.result).toMatchObject({ isError: true, structuredContent: { code: 'draft_version_conflict' } })
+    expect(answer.result.isError).toBe(true)
+    expect(codeIn(answer.result.content[0].text)).toBe('draft_version_conflict')
   })
 })

@@ -6,7 +6,7 @@ import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
 let harness: Harness
-let client: Client
+let client: Pair
 let ids: string[]
 
 beforeAll(async () => {
@@ -21,16 +21,26 @@ beforeAll(async () => {
   client = await connect('sales')
 })
 afterAll(async () => {
-  await client?.close()
+  await close(client)
   await harness?.stop()
 })
 
-async function connect(agent: string): Promise<Client> {
+/** A client that reads text, and one that reads data. */
+type Pair = [text: Client, data: Client]
+
+async function connect(agent: string): Promise<Pair> {
   const key = await harness.agentKey(agent, { scopes: ['quarantine:read'] })
-  const made = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
-  const requestInit = { headers: { Authorization: `Bearer ${key}` } }
-  await made.connect(new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp`), { requestInit }))
-  return made
+  const one = async (query: string): Promise<Client> => {
+    const made = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+    const requestInit = { headers: { Authorization: `Bearer ${key}` } }
+    await made.connect(new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp${query}`), { requestInit }))
+    return made
+  }
+  return [await one(''), await one('?results=data')]
+}
+
+const close = async (pair: Pair | undefined): Promise<void> => {
+  for (const one of pair ?? []) await one.close()
 }
 
 const fence = /<untrusted-([0-9a-f]{16})>\n([\s\S]*?)\n<\/untrusted-\1>/g
@@ -55,11 +65,12 @@ const textsIn = (value: unknown): string[] => {
 }
 
 /** The result of a tool, after the check of its text and of each text of its data. */
-async function call(name: string, args: Json, by = client): Promise<Json> {
-  const result = await by.callTool({ name, arguments: args })
-  expect({ name, isError: result.isError === true }).toEqual({ name, isError: false })
-  const fences = checkText((result.content as { text: string }[]).map(({ text }) => text).join('\n'))
-  for (const text of textsIn(result.structuredContent)) checkText(text)
+async function call(name: string, args: Json, [text, data] = client): Promise<Json> {
+  const [shown, result] = await Promise.all([text, data].map((by) => by.callTool({ name, arguments: args })))
+  if (!shown || !result) throw new Error('a call has no result')
+  expect({ name, isErrors: [shown.isError === true, result.isError === true] }).toEqual({ name, isErrors: [false, false] })
+  const fences = checkText((shown.content as { text: string }[]).map((part) => part.text).join('\n'))
+  for (const part of textsIn([result.structuredContent, result.content])) checkText(part)
   return { ...(result.structuredContent as object), fences }
 }
 
@@ -93,25 +104,25 @@ test('lists, search, events, waits and quarantine', async () => {
   let since: string | undefined
   let events = 0
   for (;;) {
-    const page: Json = await call('events_since', { limit: 50, ...(since === undefined ? {} : { since }) })
+    const page: Json = await call('events_since', { limit: 50, ...(since === undefined ? {} : { cursor: since }) })
     events += page.events.length
-    since = page.last_id
+    since = page.next_cursor
     if (!page.has_more) break
   }
   expect(events).toBeGreaterThanOrEqual(100)
   const guarded = await connect('guarded')
   const held = await call('quarantine_list', { limit: 50 }, guarded)
   expect(held.fences).toBeGreaterThanOrEqual(50)
-  await guarded.close()
+  await close(guarded)
   const start = await call('mail_wait', { timeout: 0 })
   const [first] = injectionMails
   await harness.deliver({ ...first?.mail, to: 'sales@agents.localhost' })
-  expect((await call('mail_wait', { timeout: 30, cursor: start.cursor })).message.content).toContain(first?.canary)
+  expect((await call('mail_wait', { timeout: 30, cursor: start.next_cursor })).message.content).toContain(first?.canary)
 })
 
 test('resources', async () => {
   for (const id of ids.slice(0, 20)) {
-    const { contents } = await client.readResource({ uri: `callsign://sales/messages/${id}` })
+    const { contents } = await client[0].readResource({ uri: `callsign://sales/messages/${id}` })
     expect(checkText((contents[0] as { text: string }).text)).toBeGreaterThan(0)
   }
 })

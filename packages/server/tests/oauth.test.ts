@@ -171,7 +171,7 @@ describe('tokens', () => {
     expect(scope.split(' ')).not.toContain('vault:read')
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
     await client.connect(
-      new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp?toolsets=mail,imessage`), {
+      new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp?toolsets=mail,imessage&results=data`), {
         requestInit: { headers: { Authorization: `Bearer ${access}` } },
       }),
     )
@@ -272,7 +272,7 @@ describe('a grant', () => {
     const { access } = await app.connectApp(owner, { mail_approval: 'always' })
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
     const requestInit = { headers: { Authorization: `Bearer ${access}` } }
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp`), { requestInit }))
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${harness.baseUrl}/mcp?results=data`), { requestInit }))
     const sent = await client.callTool({ name: 'mail_send', arguments: { to: ['a@example.com'], subject: 'A', text: 'B' } })
     expect(sent.structuredContent).toMatchObject({ state: 'waiting_for_approval' })
     await client.close()

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { getCaller } from '../accounts.ts'
 import { listEvents } from '../events.ts'
-import { getIdentity } from '../identities.ts'
+import { getIdentity, listIdentities } from '../identities.ts'
 import { getTunnel, listTunnelRequests } from '../tunnels.ts'
 import { listVaultSecrets } from '../vault-secrets.ts'
 import { count, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
@@ -21,25 +21,23 @@ export const identityTools = [
     name: 'whoami',
     title: 'Show the identity',
     description:
-      'Returns the agent that you act for, with its email address and its public URL, and whether its mail needs the approval of a person. Call it first.',
+      'Returns the agent that you act for: its address, its public URL, and whether its mail needs the approval of a person. Call it first. With a key of several agents, it lists them.',
     input: Type.Object({}),
     output: outputOf({
-      agent: Type.String(),
-      email_address: Type.String(),
-      public_url: Type.String(),
-      mail_needs_approval: Type.Boolean(),
       organization: Type.String(),
+      agent: Type.Optional(Type.String()),
+      email_address: Type.Optional(Type.String()),
+      public_url: Type.Optional(Type.String()),
+      mail_needs_approval: Type.Optional(Type.Boolean()),
+      agents: Type.Optional(
+        Type.Array(Type.Object({ agent: Type.String(), email_address: Type.String(), mail_needs_approval: Type.Boolean() })),
+      ),
+      has_more: Type.Optional(Type.Boolean({ description: 'True if the organization has more agents than are listed.' })),
     }),
     request: () => ({ operation: getCaller }),
-    next: ({ agent }) => ({ operation: getIdentity, params: { handle: agent } }),
-    result: (_input, caller, identity) => ({
-      summary: `You act for ${identity.agent_handle}, ${identity.mailbox_address}.`,
-      agent: identity.agent_handle,
-      email_address: identity.mailbox_address,
-      public_url: identity.tunnel.public_url,
-      mail_needs_approval: identity.draft_approval === 'required',
-      organization: caller.organization_name,
-    }),
+    next: ({ agent }) =>
+      agent === '' ? { operation: listIdentities, query: { limit: 50 } } : { operation: getIdentity, params: { handle: agent } },
+    result: ({ agent }, caller, second) => (agent === '' ? toChoice(caller, second) : toIdentity(caller, second)),
   }),
 
   tool({
@@ -129,42 +127,72 @@ export const identityTools = [
     name: 'events_since',
     title: 'List events',
     description:
-      'Lists the events of the agent, oldest first: mail, texts, iMessage, tunnel. Keep last_id, and give it as since next time, so that you miss nothing.',
+      'Lists the events of the agent, oldest first: mail, texts, iMessage, tunnel. Keep next_cursor, and give it as cursor next time, so that you miss nothing.',
     input: Type.Object({
-      since: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'last_id of the previous result.' })),
+      cursor: PageCursor,
       types: Type.Optional(
         Type.String({ minLength: 1, maxLength: 500, description: 'Event types, separated by commas, such as email.received.' }),
       ),
       limit: Limit,
     }),
     output: outputOf({
-      events: Type.Array(Type.Object({ id: Type.String(), type: Type.String(), timestamp: Type.String(), content: FencedText })),
-      last_id: NextCursor,
+      events: Type.Array(
+        Type.Object({ id: Type.String(), type: Type.String(), timestamp: Type.String(), content: Type.Optional(FencedText) }),
+      ),
+      next_cursor: NextCursor,
       has_more: Type.Boolean(),
     }),
-    request: ({ agent, since, types, limit = 10 }) => ({
+    request: ({ agent, cursor, types, limit = 10 }) => ({
       operation: listEvents,
-      query: { agent, limit, ...(since ? { cursor: since } : {}), ...(types ? { types } : {}) },
+      query: { agent, limit, ...(cursor ? { cursor } : {}), ...(types ? { types } : {}) },
     }),
     result: (input, reply) => ({
       summary: `${count(reply.data.length, 'event')}, oldest first.`,
-      events: reply.data.map((one: Reply) => ({
-        id: one.id,
-        type: one.type,
-        timestamp: one.timestamp,
-        content: foreign(subjectOf(one.data)),
-      })),
-      last_id: reply.data.at(-1)?.id ?? input.since ?? null,
+      events: reply.data.map(toEvent),
+      next_cursor: reply.data.at(-1)?.id ?? input.cursor ?? null,
       has_more: reply.has_more,
     }),
   }),
 ]
 
+const toIdentity = (caller: Reply, identity: Reply) => ({
+  summary: `You act for ${identity.agent_handle}, ${identity.mailbox_address}.`,
+  agent: identity.agent_handle,
+  email_address: identity.mailbox_address,
+  public_url: identity.tunnel.public_url,
+  mail_needs_approval: identity.draft_approval === 'required',
+  organization: caller.organization_name,
+})
+
+const toChoice = (caller: Reply, { data, has_more }: Reply) => ({
+  summary:
+    data.length === 0
+      ? 'The organization has no agent yet. Create one in the console.'
+      : `This key acts for ${count(data.length, 'agent')}. Give the one that you act for as agent in every call.`,
+  organization: caller.organization_name,
+  agents: data.map((one: Reply) => ({
+    agent: one.agent_handle,
+    email_address: one.mailbox_address,
+    mail_needs_approval: one.draft_approval === 'required',
+  })),
+  has_more,
+})
+
+/** Facts of an event that the server chose, and facts that people outside chose. */
+const ownFacts = ['thread_id', 'conversation_id', 'status'] as const
+const foreignFacts = ['from', 'from_number', 'sender', 'subject', 'domain'] as const
+
 /** The facts of an event that fit in a list. */
-function subjectOf(data: Reply): string {
-  const names = ['id', 'thread_id', 'conversation_id', 'from', 'from_number', 'sender', 'subject', 'status', 'domain']
-  const facts = names.flatMap((name) =>
-    typeof data[name] === 'string' ? [`${name}: ${data[name].replace(/\s+/g, ' ').slice(0, 300)}`] : [],
-  )
-  return facts.join('\n')
+function toEvent({ id, type, timestamp, data }: Reply) {
+  const textsOf = (names: readonly string[]): [string, string][] =>
+    names.flatMap((name) => (typeof data[name] === 'string' ? [[name, data[name].replace(/\s+/g, ' ').slice(0, 300)]] : []))
+  const content = textsOf(foreignFacts).map(([name, text]) => `${name}: ${text}`)
+  return {
+    id,
+    type,
+    timestamp,
+    ...(typeof data.id === 'string' && { subject_id: data.id }),
+    ...Object.fromEntries(textsOf(ownFacts)),
+    ...(content.length > 0 && { content: foreign(content.join('\n')) }),
+  }
 }

@@ -9,15 +9,18 @@ export const charactersMax = 40_000
 /** Characters of a text in a list. */
 const snippetCharactersMax = 300
 
-export const MessageId = Type.String({ minLength: 1, maxLength: 64, description: 'The id of the message, msg_…' })
-export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'The maximum number of items.' }))
+/** One of these texts, as a JSON Schema with `enum`, which every client of MCP reads. */
+export const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: [...values] })
+
+export const MessageId = Type.String({ minLength: 1, maxLength: 64, description: 'msg_…' })
+export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 }))
 export const PageCursor = Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'next_cursor of the previous result.' }))
 export const Offset = Type.Optional(
   Type.Integer({
     minimum: 0,
     maximum: 10_000_000,
     default: 0,
-    description: 'The first character to return. Use next_offset of the previous result.',
+    description: 'The first character to return: next_offset of the previous result.',
   }),
 )
 export const MaxCharacters = Type.Optional(
@@ -25,7 +28,6 @@ export const MaxCharacters = Type.Optional(
     minimum: 200,
     maximum: charactersMax,
     default: charactersDefault,
-    description: 'The maximum number of characters to return.',
   }),
 )
 export const Recipients = Type.Array(Type.String({ minLength: 3, maxLength: addressCharactersMax }), {
@@ -37,7 +39,7 @@ export const IdempotencyKey = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Makes a retry safe: the same key sends once. Choose a new one for each message.',
+    description: 'A new text for each message. A retry with it sends nothing twice.',
   }),
 )
 

@@ -29,6 +29,9 @@ export const visible = (text: string): string => text.replace(/\r\n?|[\v\f\u2028
 const withoutFences = (text: string): string =>
   text.replace(/[<\uff1c\u2039\u276e\u27e8\u3008\ufe64](?=\s*[/\uff0f\u2215\u2044]?\s*untrusted)/giu, '[')
 
+/** A sentence of the server as one line, in which nothing looks like the edge of a fence. */
+export const plainLine = (text: string): string => withoutFences(visible(text)).replace(/\s+/g, ' ').trim()
+
 const isForeign = (value: unknown): value is ForeignText =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 1 && typeof (value as ForeignText).foreign === 'string'
 

@@ -14,6 +14,7 @@ import {
   NextCursor,
   NullableInteger,
   Offset,
+  oneOf,
   outputOf,
   PageCursor,
   sliceOf,
@@ -36,9 +37,9 @@ export const mailTools = [
     description:
       'Lists the messages of the mailbox, newest first, each with a short text. Filter by unread, folder, sender, subject or label. Use mail_get for the whole text.',
     input: Type.Object({
-      unread: Type.Optional(Type.Boolean({ description: 'true lists unread messages only.' })),
-      folder: Type.Optional(Type.Union(messageFolders.map((one) => Type.Literal(one)))),
-      direction: Type.Optional(Type.Union([Type.Literal('inbound'), Type.Literal('outbound')])),
+      unread: Type.Optional(Type.Boolean()),
+      folder: Type.Optional(oneOf(messageFolders)),
+      direction: Type.Optional(oneOf(['inbound', 'outbound'])),
       from: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the sender.' })),
       subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
       label: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
@@ -197,21 +198,21 @@ export const mailTools = [
     name: 'mail_wait',
     title: 'Wait for mail',
     description:
-      'Waits for the next message that passes every filter, for example a sign-up code. Give after with the time before you caused the message. If none arrives, call again with the returned cursor.',
+      'Waits for the next message that passes every filter, for example a sign-up code. Give after with the time before you caused the message. If none arrives, call again with next_cursor as cursor.',
     input: Type.Object({
       timeout: Type.Optional(Type.Integer({ minimum: 0, maximum: 60, default: 30, description: 'Seconds to wait.' })),
-      after: Type.Optional(Type.String({ maxLength: 40, description: 'Also return a match that arrived after this time, ISO 8601.' })),
+      after: Type.Optional(Type.String({ maxLength: 40, description: 'Also return what arrived after this time, ISO 8601.' })),
       cursor: PageCursor,
       from: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the sender.' })),
       subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
       has_code: Type.Optional(Type.Boolean({ description: 'true waits for a one-time code or a confirmation link.' })),
     }),
-    output: outputOf({ message: Type.Union([WholeMessage, Type.Null()]), cursor: Type.String() }),
+    output: outputOf({ message: Type.Union([WholeMessage, Type.Null()]), next_cursor: Type.String() }),
     request: ({ agent, ...query }) => ({ operation: waitForMessage, params: { email_address: agent }, query }),
     result: (_input, reply) => ({
-      summary: reply.message ? 'A message has arrived.' : 'No message has arrived. Call again with the cursor to go on waiting.',
+      summary: reply.message ? 'A message has arrived.' : 'No message has arrived. Call again with next_cursor as cursor to go on waiting.',
       message: reply.message ? toMessage(reply.message, {}) : null,
-      cursor: reply.cursor,
+      next_cursor: reply.cursor,
     }),
   }),
 

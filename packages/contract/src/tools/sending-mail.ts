@@ -2,21 +2,21 @@
 import Type from 'typebox'
 import { createDraft, sendDraft, updateDraft } from '../drafts.ts'
 import { forwardMessage, replyToMessage, sendMessage } from '../outbound-mail.ts'
-import { IdempotencyKey, MessageId, outputOf, Recipients } from './argument-shapes.ts'
+import { IdempotencyKey, MessageId, oneOf, outputOf, Recipients } from './argument-shapes.ts'
 import { changes, type Reply, sends, tool } from './tool.ts'
 
 const mail = { toolset: 'mail', takesAgent: true, scopes: ['mail:send', 'drafts:write'] } as const
-const Subject = Type.String({ maxLength: 998, description: 'The subject.' })
-const Text = Type.String({ minLength: 1, maxLength: 500_000, description: 'The text of the message.' })
+const Subject = Type.String({ maxLength: 998 })
+const Text = Type.String({ minLength: 1, maxLength: 500_000 })
 const Html = Type.Optional(Type.String({ maxLength: 1_000_000, description: 'The same as HTML.' }))
-const DraftId = Type.String({ minLength: 1, maxLength: 64, description: 'The id of the draft, drf_…' })
-const Version = Type.Optional(Type.Integer({ minimum: 1, description: 'The version that you read. An outdated one is rejected.' }))
+const DraftId = Type.String({ minLength: 1, maxLength: 64, description: 'drf_…' })
+const Version = Type.Optional(Type.Integer({ minimum: 1, description: 'The version that you read.' }))
 
 /** The reply is a sent message or, where approval is needed, a draft. */
 const SendOutput = outputOf({
   id: Type.String({ description: 'The id of the message, or of the draft.' }),
   thread_id: Type.Union([Type.String(), Type.Null()]),
-  state: Type.Union([Type.Literal('queued'), Type.Literal('waiting_for_approval')]),
+  state: oneOf(['queued', 'waiting_for_approval']),
 })
 
 /** A draft has a version, and a message has none. */
@@ -78,7 +78,7 @@ export const sendingTools = [
     name: 'mail_reply',
     title: 'Reply to a message',
     description:
-      'Replies to a message in its thread, to its sender, or with reply_all to everybody. It cannot be taken back. Read the thread first. If the agent needs approval, the reply becomes a draft that waits for a person.',
+      'Replies to a message in its thread, to its sender, or with reply_all to everybody. It cannot be taken back. Read the thread first. Needs approval like mail_send.',
     input: Type.Object({
       message_id: MessageId,
       text: Text,
@@ -106,7 +106,7 @@ export const sendingTools = [
     name: 'mail_forward',
     title: 'Forward a message',
     description:
-      'Forwards a message with its attachments below your text. It shows the message to others and cannot be taken back, so forward only to people with permission to see it. If the agent needs approval, it becomes a draft that waits for a person.',
+      'Forwards a message with its attachments below your text. It cannot be taken back, so forward only to people with permission to see the message. Needs approval like mail_send.',
     input: Type.Object({ message_id: MessageId, to: Recipients, text: Type.Optional(Text), idempotency_key: IdempotencyKey }),
     output: SendOutput,
     request: ({ agent, message_id, idempotency_key: _key, ...body }) => ({
@@ -175,8 +175,7 @@ export const sendingTools = [
     isIdempotent: true,
     name: 'draft_send',
     title: 'Send a draft',
-    description:
-      'Sends a draft. However often you call it, the draft is sent once. If the agent needs approval, only a person can send it.',
+    description: 'Sends a draft, once however often you call it. If the agent needs approval, only a person can send it.',
     scopes: ['mail:send'],
     input: Type.Object({ draft_id: DraftId, version: Version }),
     output: outputOf({ id: Type.String(), thread_id: Type.Union([Type.String(), Type.Null()]) }),

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { listImessageConversations, listImessages, sendImessage } from '../imessage.ts'
 import { listPhoneNumbers, listSmsMessages, waitForSms } from '../phones.ts'
-import { count, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
+import { count, IdempotencyKey, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
 import { FencedText, foreign, type Reply, reads, sends, tool } from './tool.ts'
 
 const textCharactersMax = 2000
@@ -52,26 +52,26 @@ export const phoneTools = [
     name: 'sms_wait',
     title: 'Wait for a text',
     description:
-      'Waits for the next text (SMS), for example with a one-time code. Give after with the time before you caused it. If none arrives, call again with the returned cursor.',
+      'Waits for the next text (SMS), for example with a one-time code. Give after with the time before you caused it. If none arrives, call again with next_cursor as cursor.',
     input: Type.Object({
       timeout: Type.Optional(Type.Integer({ minimum: 0, maximum: 60, default: 30, description: 'Seconds to wait.' })),
-      after: Type.Optional(Type.String({ maxLength: 40, description: 'Also return a match that arrived after this time, ISO 8601.' })),
+      after: Type.Optional(Type.String({ maxLength: 40, description: 'Also return what arrived after this time, ISO 8601.' })),
       cursor: PageCursor,
       from: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'Part of the number or name of the sender.' })),
       has_code: Type.Optional(Type.Boolean({ description: 'true waits for a one-time code.' })),
     }),
-    output: outputOf({ text: Type.Union([SmsText, Type.Null()]), cursor: Type.Union([Type.String(), Type.Null()]) }),
+    output: outputOf({ text: Type.Union([SmsText, Type.Null()]), next_cursor: NextCursor }),
     request: () => ({ operation: listPhoneNumbers, query: { limit: 100 } }),
     next: ({ agent, ...query }, page) => {
       const id = numberOf(agent, page)
       return id ? { operation: waitForSms, params: { id }, query } : null
     },
     result: (_input, _page, reply?: Reply) => {
-      const none = reply ? 'No text has arrived. Call again with the cursor to go on waiting.' : noNumber
+      const none = reply ? 'No text has arrived. Call again with next_cursor as cursor to go on waiting.' : noNumber
       return {
         summary: reply?.message ? 'A text has arrived.' : none,
         text: reply?.message ? toText(reply.message) : null,
-        cursor: reply?.cursor ?? null,
+        next_cursor: reply?.cursor ?? null,
       }
     },
   }),
@@ -145,7 +145,7 @@ export const phoneTools = [
     input: Type.Object({
       conversation_id: Type.String({ minLength: 1, maxLength: 64 }),
       text: Type.String({ minLength: 1, maxLength: 20_000 }),
-      idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Makes a retry safe.' })),
+      idempotency_key: IdempotencyKey,
     }),
     output: outputOf({ id: Type.String(), status: Type.String() }),
     request: ({ conversation_id, text }) => ({ operation: sendImessage, body: { conversation_id, text } }),

@@ -1,10 +1,10 @@
 // Runs one tool: checks its arguments, calls the API, and returns a result in which everything that a stranger wrote is inside a fence.
-import Value from 'typebox/value'
 import { errorSentences } from '../error-sentences.ts'
 import type { ErrorCode } from '../errors.ts'
-import { createFence, type Fence, fenceAll, fenceNotice } from './foreign-text.ts'
+import { getIdentity, listIdentities } from '../identities.ts'
+import { createFence, type Fence, fenceAll, fenceNotice, plainLine } from './foreign-text.ts'
 import { foreign, type Reply, type Tool, type ToolInput, type ToolOutput, type ToolRequest } from './tool.ts'
-import { inputOf } from './tool-table.ts'
+import { invalidArguments, readArguments } from './tool-arguments.ts'
 
 /** Calls one operation. Resolves with the parsed JSON. Rejects with an error that has `code` and `message`. */
 export type ToolCall = (request: ToolRequest, options: { idempotencyKey?: string }) => Promise<Reply>
@@ -21,7 +21,7 @@ export type ToolOptions = {
 
 export type ToolResult = {
   isError: boolean
-  /** For a model: the summary, then the fields. */
+  /** For a model: the summary, then the fields. It has everything that `structured` has. */
   text: string
   /** The same as data. Foreign texts are fences here too. */
   structured: ToolOutput
@@ -30,37 +30,66 @@ export type ToolResult = {
 /** Never rejects: a model reads the reason of a failure in the result. */
 export async function runTool(tool: Tool, given: unknown, options: ToolOptions): Promise<ToolResult> {
   const fence = options.fence ?? createFence()
-  const problem = problemOf(tool, given, options.agents)
-  if (problem) return toResult({ summary: problem, code: 'validation_error' }, fence, true)
-  const input = { agent: options.agents?.[0] ?? '', ...(given as object) } as ToolInput
   try {
-    return toResult(await attempt(tool, input, options), fence, false)
+    return toResult(await attempt(tool, await readInput(tool, given, options), options), fence, false)
   } catch (error) {
-    return toResult(describeFailure(error), fence, true)
+    return toFailure(error, fence)
   }
 }
 
-async function attempt(tool: Tool, input: ToolInput, { call, draftLink }: ToolOptions): Promise<ToolOutput> {
+/** The result of a call that failed with this error. */
+export const toFailure = (error: unknown, fence = createFence()): ToolResult => toResult(describeFailure(error), fence, true)
+
+/** The arguments with the agent that the tool acts for, '' where it needs none. */
+async function readInput(tool: Tool, given: unknown, options: ToolOptions): Promise<ToolInput> {
+  const { agent, fields } = readArguments(tool, given)
+  const { agents } = options
+  if (!tool.takesAgent && agent !== undefined && agents?.[0] !== agent) throw invalidArguments(`${tool.name} does not take agent.`)
+  if (!tool.takesAgent || (agent !== undefined && agents === null)) return { agent: agent ?? '', ...fields }
+  if (agent === undefined && agents?.length === 1) return { agent: agents[0] as string, ...fields }
+  if (agent === undefined && tool.name === 'whoami') return { agent: '', ...fields }
+  if (agent !== undefined && agents?.includes(agent)) return { agent, ...fields }
+  throw invalidArguments(`${agent === undefined ? 'agent is required' : 'agent is not one of yours'}. ${await choiceOf(options)}`)
+}
+
+/** The agents to choose from, in a sentence. */
+async function choiceOf({ agents, call }: ToolOptions): Promise<string> {
+  const handles = agents ?? (await call({ operation: listIdentities, query: { limit: 50 } }, {})).data.map(handleOf)
+  if (handles.length === 0) return 'The organization has no agent yet. Create one in the console.'
+  const more = handles.length > shownAgentsMax ? ', and others that whoami lists' : ''
+  return `Choose one of ${handles.slice(0, shownAgentsMax).join(', ')}${more}.`
+}
+
+const shownAgentsMax = 20
+const handleOf = ({ agent_handle }: Reply): string => agent_handle
+
+async function attempt(tool: Tool, input: ToolInput, options: ToolOptions): Promise<ToolOutput> {
+  const { call, draftLink } = options
   const keyed = typeof input.idempotency_key === 'string' ? { idempotencyKey: input.idempotency_key } : {}
   try {
     const reply = await call(tool.request(input), keyed)
     const next = tool.next?.(input, reply) ?? null
     return tool.result(input, reply, next ? await call(next, {}) : undefined)
   } catch (error) {
-    if (!tool.draft || codeOf(error) !== 'approval_required') throw error
+    if (codeOf(error) === 'not_found') await checkAgent(tool, input, options)
+    if (codeOf(error) !== 'approval_required') throw error
+    if (!tool.draft) throw withLink(error, input, draftLink)
     const draft = await call(tool.draft(input), keyed)
     return { ...tool.result(input, draft), ...(draftLink ? { approve_at: draftLink(input.agent, draft.id) } : {}) }
   }
 }
 
-/** A sentence with the remedy, or null. */
-function problemOf(tool: Tool, given: unknown, agents: readonly string[] | null): string | null {
-  // Not compiled, because browsers with a content security policy do not permit it.
-  const schema = inputOf(tool, agents)
-  if (Value.Check(schema, given)) return null
-  const [first] = Value.Errors(schema, given)
-  const path = first?.instancePath.slice(1).replaceAll('/', '.') || 'The arguments'
-  return `${path} ${first?.message ?? 'are not valid'}. See the input schema of ${tool.name}.`
+/** The refusal to send a draft, with the address at which a person approves it. */
+function withLink(error: unknown, { agent, draft_id }: ToolInput, draftLink: ToolOptions['draftLink']): unknown {
+  if (!draftLink || !(error instanceof Error) || typeof draft_id !== 'string') return error
+  return Object.assign(new Error(`${error.message} A person approves it at ${draftLink(agent, draft_id)}`), { code: 'approval_required' })
+}
+
+/** Throws with the agents to choose from, where a call found nothing because its agent does not exist. */
+async function checkAgent(tool: Tool, { agent }: ToolInput, options: ToolOptions): Promise<void> {
+  if (!tool.takesAgent || agent === '' || options.agents !== null) return
+  const found = await options.call({ operation: getIdentity, params: { handle: agent } }, {}).catch((error: unknown) => error)
+  if (codeOf(found) === 'not_found') throw invalidArguments(`No agent has this handle. ${await choiceOf(options)}`)
 }
 
 const codeOf = (error: unknown): string | null => {
@@ -68,11 +97,24 @@ const codeOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? code : null
 }
 
-/** The meaning of the code outside of the fence. The message may repeat words of strangers, so it is inside. */
+/** Errors whose message repeats the words of people or systems outside: an address of a correspondent, or the answer of a provider. */
+const quotingCodes = new Set<string>([
+  'recipient_not_allowed',
+  'recipient_not_connected',
+  'recipient_suppressed',
+  'upstream_provider_error',
+  'verification_failed',
+] satisfies ErrorCode[])
+
+const messageCharactersMax = 1000
+
+/** The server's own message as it is. A message that may repeat words of strangers is inside the fence, after the meaning of its code. */
 function describeFailure(error: unknown): ToolOutput {
   const code = codeOf(error) ?? 'failure'
-  const message = error instanceof Error ? error.message : ''
-  return { summary: errorSentences[code as ErrorCode] ?? 'The call failed.', code, detail: foreign(message.slice(0, 1000)) }
+  const message = (error instanceof Error ? error.message : '').slice(0, messageCharactersMax)
+  const meaning = errorSentences[code as ErrorCode]
+  if (meaning !== undefined && message !== '' && !quotingCodes.has(code)) return { summary: plainLine(message), code }
+  return { summary: meaning ?? 'The call failed.', code, ...(message === '' ? {} : { detail: foreign(message) }) }
 }
 
 function toResult(output: ToolOutput, fence: Fence, isError: boolean): ToolResult {

@@ -36,7 +36,7 @@ class ToolResult:
 def attempt_for(
     settings: Settings, method: str, params: Mapping[str, Any], toolsets: str | None, read_only: bool
 ) -> Attempt:
-    query = query_text({"toolsets": toolsets, "read_only": "1" if read_only else None})
+    query = query_text({"toolsets": toolsets, "read_only": "1" if read_only else None, "results": "both"})
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = settings.headers("application/json, text/event-stream")
     return Attempt(

@@ -3,7 +3,7 @@ import { draftLink } from '@callsign/contract/tools/draft-link'
 import { requestPath } from '@callsign/contract/tools/request-path'
 import type { Tool, Toolset } from '@callsign/contract/tools/tool'
 import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/tool-run'
-import { inputOf, selectTools, type ToolSelection } from '@callsign/contract/tools/tool-table'
+import { inputOf, outputSchemaOf, selectTools, type ToolSelection } from '@callsign/contract/tools/tool-table'
 import { type CallerInfo, getMe } from '../accounts.ts'
 import { Connection, type ConnectionOptions } from '../request.ts'
 
@@ -49,16 +49,14 @@ export async function createTools(options: ToolsOptions): Promise<AgentTool[]> {
     title: tool.title,
     description: tool.description,
     toolset: tool.toolset,
-    inputSchema: plain(inputOf(tool, agents)),
-    outputSchema: plain(tool.output),
+    inputSchema: inputOf(tool, agents),
+    outputSchema: outputSchemaOf(tool),
     isReadOnly: tool.isReadOnly,
     isDestructive: tool.isDestructive,
     execute: (input, { signal } = {}) => runTool(tool, input ?? {}, { agents, draftLink: link, call: callOver(connection, signal) }),
   })
   return selectTools(options).map(toAgentTool)
 }
-
-const plain = (schema: object): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema
 
 const apiPath = '/api/v1'
 

@@ -25,6 +25,14 @@ export const http = area({
       sentence: 'Address at which clients reach the server. Links are made from it.',
       read: url('http:', 'https:'),
     }),
+    hostNames: setting({
+      name: 'CALLSIGN_HOST_NAMES',
+      fallback: '',
+      shown: '(none)',
+      sentence:
+        'Further host names at which MCP clients reach the server, as a comma list, such as callsign or host.docker.internal. The name of CALLSIGN_PUBLIC_URL, localhost and IP addresses are known already.',
+      read: (text) => text.split(',').flatMap((part) => (part.trim() ? [hostName(part.trim().toLowerCase())] : [])),
+    }),
     accessLog: setting({
       name: 'CALLSIGN_ACCESS_LOG',
       fallback: 'off',
@@ -45,3 +53,9 @@ export const http = area({
     }),
   },
 })
+
+function hostName(text: string): string {
+  if (!/^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/.test(text))
+    throw new Error('must be host names without scheme, port and path')
+  return text
+}

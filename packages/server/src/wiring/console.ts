@@ -20,6 +20,7 @@ import { createState, sessionRoutes } from '../edges/console/session-routes.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createOidcProvider } from '../edges/oidc/provider.ts'
 import { createAttempts } from '../features/account/attempts/operations.ts'
+import type { Keys } from '../features/account/keys/operations.ts'
 import { createLinks, type Links } from '../features/account/links/operations.ts'
 import { createMembers, type Members } from '../features/account/members/operations.ts'
 import { createOAuth, type OAuth } from '../features/account/oauth/operations.ts'
@@ -46,6 +47,7 @@ export type ConsoleAccounts = {
   /** The caller of an API key, a console token or a loan. */
   authenticate: Authenticate
   recall: Recall
+  narrow: Keys['narrow']
   /** Those of these keys and console sessions whose access has ended. */
   findUnusable(ids: string[]): Promise<Set<string>>
   /** Deletes expired sessions, links and counts. */
@@ -97,6 +99,7 @@ export function createConsoleAccounts(
     links,
     authenticate: (token, client) => keys.authenticate(token, client) ?? sessions.authenticate(token, client),
     recall: keys.recall,
+    narrow: keys.narrow,
     async findUnusable(ids) {
       const isSession = (id: string) => id.startsWith('cses_')
       const found = await Promise.all([keys.findUnusable(ids.filter((id) => !isSession(id))), sessions.findUnusable(ids.filter(isSession))])

@@ -1,7 +1,6 @@
 // Builds the MCP endpoint.
 import type { Config } from '../config/settings.ts'
 import type { RequestClient } from '../core/caller.ts'
-import { createClientReader } from '../core/client-address.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { type McpAccess, mcpPath, mountMcp } from '../edges/mcp/pages.ts'
 import { challengeOf, resourceOf } from '../edges/oauth/metadata.ts'
@@ -14,18 +13,19 @@ type Needs = { config: Config; console: ConsoleAccounts; publicUrl: () => string
 /** The endpoint of a process with the api role. */
 export function createMcpPages({ config, console: accounts, publicUrl }: Needs): Pages[] {
   if (!config.roles.includes('api')) return []
-  const { approvalKey, authenticate, oauth } = accounts
-  const paths = ['GET', 'POST', 'DELETE'].map((method) => ({ method, path: mcpPath }))
+  const { approvalKey, authenticate, narrow, oauth } = accounts
+  const paths = ['GET', 'POST', 'DELETE'].flatMap((method) => [mcpPath, `${mcpPath}/`].map((path) => ({ method, path })))
   const options = {
     version,
     publicUrl,
+    hostNames: config.hostNames,
+    narrow,
     authenticate: (token: string, client: RequestClient) =>
       oauth.authenticate(token, resourceOf(publicUrl()), client) ?? withoutGrant(authenticate(token, client)),
-    readClient: createClientReader(config.trustedProxies),
     challenge: (hasToken: boolean) => (isOAuthOn(config) ? challengeOf(publicUrl(), hasToken) : 'Bearer'),
     approvalKey,
   }
-  return [{ paths, mount: (app, { admitBody, apiCalls }) => mountMcp(app, { ...options, admitBody, apiCalls }) }]
+  return [{ paths, mount: (app, tools) => mountMcp(app, { ...options, tools }) }]
 }
 
 /** Keys and console tokens have every tool. */

@@ -8,7 +8,7 @@ type Browser = {
 }
 const { location, sessionStorage, document } = globalThis as unknown as Browser
 
-// biome-ignore lint/suspicious/noExplicitAny: what the client keeps has types of its own.
+// biome-ignore lint/suspicious/noExplicitAny: values of the client have types of its own.
 const read = (name: string): any => JSON.parse(sessionStorage.getItem(name) ?? 'null') ?? undefined
 const write = (name: string) => (value: unknown) => sessionStorage.setItem(name, JSON.stringify(value))
 

@@ -62,7 +62,7 @@ export type FindByToken<T> = (token: string, client: RequestClient) => Promise<T
 export type Admission = {
   /** Builds the admission check of a route for HTTP. */
   of: (route: Route, checkQuery?: PartCheck) => Hook
-  /** What the function finds for the bearer token of a request, or the refusal, which counts for the address. */
+  /** Resolves with the result of `find` for the bearer token of a request, or with the refusal, which counts for the address. */
   readToken: <T>(request: ReceivedRequest, id: string, find: FindByToken<T>) => Promise<T | ApiError> | ApiError
   /** The caller of a request's key, or the refusal. `tryFirst` recognises further kinds of tokens. */
   readCaller: (request: ReceivedRequest, id: string, tryFirst?: Authenticate | null) => Promise<Caller | ApiError> | ApiError

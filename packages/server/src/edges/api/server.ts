@@ -101,7 +101,7 @@ export type PageTools = {
   bodyCheck(schema: TSchema): (data: unknown) => { error?: ApiError }
   /** Counts a wrong secret of the client's address. Returns 429 above the limit. */
   countWrongSecret(request: FastifyRequest): ApiError | undefined
-  /** What the function finds for the bearer token of a request, or the refusal, which counts for the client's address. */
+  /** Resolves with the result of `find` for the bearer token of a request, or with the refusal, which counts for the client's address. */
   readToken<T>(request: FastifyRequest, find: FindByToken<T>): Promise<T | ApiError>
   /** Counts a request of a key. Returns 429 above the limit. */
   limitCaller(request: FastifyRequest, caller: Caller): ApiError | undefined

@@ -110,4 +110,8 @@ async function decide(
   return toError(`The person has not decided. Nothing is sent. The draft waits for approval at ${link}`, 'approval_required')
 }
 
-const toError = (summary: string, code: string): ToolResult => ({ isError: true, text: summary, structured: { summary, code } })
+const toError = (summary: string, code: string): ToolResult => ({
+  isError: true,
+  text: `${summary}\ncode: ${code}`,
+  structured: { summary, code },
+})

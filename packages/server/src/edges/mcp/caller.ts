@@ -11,10 +11,15 @@ export type ApprovalCodec = RequestStateCodec<Shown>
 /** For a grant whose person is asked. `call` has the person's approval. */
 export type Approval = { codec: ApprovalCodec; call: ToolCall }
 
+/** The forms in which a client can ask for results: text for a model, data with output schemas, or both. */
+export const resultForms = ['text', 'data', 'both'] as const
+export type ResultForm = (typeof resultForms)[number]
+
 export type McpCaller = {
   /** The agents that the caller may act for. null for any. */
   agents: readonly string[] | null
   selection: ToolSelection
+  results: ResultForm
   call: ToolCall
   /** The address at which a person approves a draft. */
   draftLink: (agent: string, draftId: string) => string

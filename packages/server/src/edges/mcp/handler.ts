@@ -5,6 +5,7 @@ import { createApprovalCodec } from './approval.ts'
 import type { McpCaller } from './caller.ts'
 import { createMcpServer } from './server.ts'
 import { readSkills } from './skills.ts'
+import { createOffers } from './tool-list.ts'
 
 export type HandlerOptions = {
   version: string
@@ -27,13 +28,14 @@ export type McpRequest = {
 export function createHandler({ version, approvalKey, createServer }: HandlerOptions): (request: McpRequest) => Promise<Response> {
   const codec = createApprovalCodec(approvalKey)
   const callers = new WeakMap<Request, McpCaller>()
+  const offerOf = createOffers()
   let skills: ReturnType<typeof readSkills> | null = null
   const handler = createMcpHandler(async ({ requestInfo }) => {
     const caller = requestInfo && callers.get(requestInfo)
     if (!caller) throw new Error('a request to /mcp has no caller')
     if (createServer) return createServer(handler.notify)
     skills ??= readSkills()
-    return createMcpServer(version, caller, await skills)
+    return createMcpServer(version, caller, offerOf(caller), await skills)
   })
   return ({ request, body, caller, approve, authInfo }) => {
     callers.set(request, { ...caller, approval: approve && { codec, call: approve } })

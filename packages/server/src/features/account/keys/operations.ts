@@ -24,6 +24,8 @@ export interface Keys {
   recall(token: string): Caller | null
   /** The caller of a key by its id. Null when it is unknown, revoked or expired. For a console session that a key signed in to. */
   findCaller(id: string, client: RequestClient): Promise<Caller | null>
+  /** The caller limited to these agents, for a client that asks for less. Throws 403 or 404 for an agent that the caller may not act for. */
+  narrow(caller: Caller, handles: string[]): Promise<Caller>
   /** Gives the keys of one user to another in the caller's transaction. */
   moveKeys(sql: Sql, organizationId: string, fromUserId: string, toUserId: string): Promise<void>
   /** Those of these keys that were revoked, have expired or were deleted with their agent. For work that outlives its request. */
@@ -151,11 +153,15 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
 
   async function findAgents(organizationId: string, handles: string[]): Promise<FoundAgent[]> {
     const found = await Promise.all(handles.map((handle) => findAgent(organizationId, handle)))
-    const agents = found.map((agent) => {
-      if (!agent) throw notFound('agent')
-      return agent
-    })
-    return [...new Map(agents.map((agent) => [agent.identityId, agent])).values()]
+    if (found.includes(null)) throw notFound('agent')
+    return [...new Map(found.flatMap((agent) => (agent ? [[agent.identityId, agent] as const] : []))).values()]
+  }
+
+  async function narrow(caller: Caller, handles: string[]): Promise<Caller> {
+    const known = caller.agents ?? (await store.findAgents(db.lookups, caller.organizationId, handles))
+    const agents = known.filter(({ handle }) => handles.includes(handle))
+    if (agents.length === new Set(handles).size) return { ...caller, agents }
+    throw caller.agents ? forbidden('This key is limited to another agent.') : notFound('agent')
   }
 
   async function revoke(sql: Sql, actor: Actor, organizationId: string, id: string): Promise<Date> {
@@ -171,6 +177,7 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
       return parts && findCallerOf(parts, client)
     },
 
+    narrow,
     recall: (token) => known.recall(parseKey(token)?.lookupId ?? '')?.caller ?? null,
 
     findCaller: async (id, client) => admit(await loadHolderById(id), client),

@@ -1,7 +1,7 @@
 // The SQL of API keys.
 import type { ConnectedApp } from '@callsign/contract/keys'
 import type { Static } from 'typebox'
-import type { RequestClient } from '../../../core/caller.ts'
+import type { CallerAgent, RequestClient } from '../../../core/caller.ts'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { KeyHolder, KnownHolders } from './known-holders.ts'
@@ -102,6 +102,17 @@ export async function findHoldersById(sql: Sql, known: KnownHolders, ids: string
     values: [ids],
   })
   return new Map(rows.map((row) => [row.id, toFound(known, row)]))
+}
+
+/** Agents of an organization as a caller has them. */
+export async function findAgents(sql: Sql, organizationId: string, handles: string[]): Promise<CallerAgent[]> {
+  const { rows } = await sql.query<CallerAgent>({
+    name: 'find-caller-agents',
+    text: `SELECT i.id AS "identityId", i.agent_handle AS handle, b.id AS "mailboxId", b.address
+      FROM identities i JOIN mailboxes b ON b.identity_id = i.id WHERE i.organization_id = $1 AND i.agent_handle = ANY($2) ORDER BY i.id`,
+    values: [organizationId, handles],
+  })
+  return rows
 }
 
 /** Gives the keys of one user to another, before the first is deleted. */
