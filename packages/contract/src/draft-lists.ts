@@ -39,7 +39,12 @@ export const listAllDrafts = operation({
   summary: 'Lists the drafts of every mailbox that the key can access, newest first.',
   tag: 'Drafts',
   scopes: ['drafts:read'],
-  query: strict({ agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
+  query: strict({
+    agent: Type.Optional(HandleReference),
+    thread_id: Type.Optional(Type.Unsafe<string>({ ...id('thread'), description: 'Only drafts that answer a message of this thread.' })),
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: page(Draft),
   errors: ['not_found'],

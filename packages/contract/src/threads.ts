@@ -46,6 +46,8 @@ const threadFields = {
   unread_count: Type.Integer(),
   last_message_at: Timestamp,
   created_at: Timestamp,
+  /** The summary of the latest message, in lists that ask for it. */
+  last_message: Type.Optional(MessageItem),
 }
 
 export const Thread = Type.Object(threadFields, { $id: 'Thread' })
@@ -71,6 +73,9 @@ const threadFilters = {
   before: Type.Optional(Type.String({ format: 'date-time', description: 'Only threads with an earlier latest message.' })),
   q: Type.Optional(
     Type.String({ minLength: 1, maxLength: 500, description: 'Words in a message of the thread, with the operators of message search.' }),
+  ),
+  with_last_message: Type.Optional(
+    Type.Boolean({ description: 'true adds `last_message`, the summary of the latest message, to each thread.' }),
   ),
   limit: Limit,
   cursor: Cursor,

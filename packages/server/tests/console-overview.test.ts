@@ -71,3 +71,27 @@ test('leaves out what is older than 24 hours', async () => {
 test('is 401 for a stranger', async () => {
   expect((await openBrowser(harness).ask('GET', 'overview')).status).toBe(401)
 })
+
+test('counts the folders of the organization and of one mailbox, and an agent gets its own', async () => {
+  const before = await owner.expect(200, 'GET', 'folders')
+  await harness.createAgent('reader')
+  await harness.createAgent('writer')
+  for (const subject of ['First', 'Second', 'Third'])
+    await harness.deliver({ from: 'Eve <eve@people.example>', to: 'reader@agents.localhost', subject, text: 'Hi' })
+  const [first, , third] = await Promise.all(['First', 'Second', 'Third'].map((subject) => harness.waitForMail('reader', subject)))
+  await harness.expectApi(200, 'PATCH', `/threads/${first.thread_id}`, { body: { is_read: true } })
+  await harness.expectApi(200, 'PATCH', `/threads/${third.thread_id}`, { body: { folder: 'spam' } })
+  const send_at = new Date(Date.now() + 86_400_000).toISOString()
+  await harness.expectApi(201, 'POST', '/mailboxes/reader/drafts', { body: { in_reply_to: first.id, text: 'Later', send_at } })
+  await harness.expectApi(201, 'POST', '/mailboxes/writer/drafts', { body: { text: 'Draft' } })
+  const reader = { inbox: 1, spam: 1, drafts: 1, scheduled: 1 }
+  const writer = { inbox: 0, spam: 0, drafts: 1, scheduled: 0 }
+  expect(await owner.expect(200, 'GET', 'folders?mailbox=reader')).toEqual(reader)
+  expect(await owner.expect(200, 'GET', 'folders?mailbox=writer')).toEqual(writer)
+  expect(await owner.expect(200, 'GET', 'folders?mailbox=unknown')).toEqual({ inbox: 0, spam: 0, drafts: 0, scheduled: 0 })
+  const whole = await owner.expect(200, 'GET', 'folders')
+  for (const name of ['inbox', 'spam', 'drafts', 'scheduled'] as const) expect(whole[name]).toBe(before[name] + reader[name] + writer[name])
+  const agent = openBrowser(harness)
+  await agent.signInByKey(await harness.agentKey('writer'))
+  for (const path of ['folders', 'folders?mailbox=reader']) expect(await agent.expect(200, 'GET', path)).toEqual(writer)
+})

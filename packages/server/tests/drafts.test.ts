@@ -402,6 +402,20 @@ describe('permissions', () => {
       expect((await harness.api('GET', `/drafts/${ask.id}`, ask)).status).toBe(404)
   })
 
+  test('the drafts of one thread are those that answer its messages', async () => {
+    await harness.deliver({ from: 'Eve <eve@people.example>', to: 'ann@agents.localhost', subject: 'Thread with drafts', text: 'Hi' })
+    const message = await harness.waitForMail('ann', 'Thread with drafts')
+    const answers = [await create({ in_reply_to: message.id }), await create({ in_reply_to: message.id })]
+    await create()
+    const list = (query: string, ask = {}) => harness.expectApi(200, 'GET', `/drafts?thread_id=${message.thread_id}${query}`, ask)
+    const ids = answers.map(({ id }) => id).toReversed()
+    const first = await list('&limit=1')
+    expect([...first.data, ...(await list(`&cursor=${first.next_cursor}`)).data].map(({ id }: Json) => id)).toEqual(ids)
+    expect((await list('&agent=ben')).data).toEqual([])
+    expect((await list('', { key: await harness.agentKey('ben') })).data).toEqual([])
+    expect((await list('', { key: harness.otherOrganization.key })).data).toEqual([])
+  })
+
   test('an agent key works in its own mailbox, another mailbox is 403, and its draft under the own mailbox is 404', async () => {
     const key = await harness.agentKey('ben')
     const own = await harness.expectApi(201, 'POST', '/mailboxes/ben/drafts', { key, body: { subject: 'Mine' } })

@@ -114,6 +114,24 @@ describe('lists', () => {
     expect((await harness.expectApi(200, 'GET', '/threads?subject=_%25')).data).toEqual([])
   })
 
+  test('the latest message is part of a thread for a list that asks for it', async () => {
+    const first = await arrive('ann')
+    const last = await arrive('ann', answerOf(first, { text: 'The latest words', subject: `Re: ${first.subject}` }))
+    const other = await arrive('bob')
+    const found = await threads('with_last_message=true')
+    expect(found.map((one) => [one.id, one.last_message.id])).toEqual([
+      [other.thread_id, other.id],
+      [first.thread_id, last.id],
+    ])
+    expect(found[1].last_message).toMatchObject({ from: 'Eve <eve@example.org>', snippet: 'The latest words', is_starred: false })
+    expect(found[1].last_message).not.toHaveProperty('text')
+    await harness.expectApi(200, 'PATCH', `/mailboxes/ann/messages/${last.id}`, { body: { is_starred: true } })
+    expect((await threads('with_last_message=true&agent=ann'))[0].last_message.is_starred).toBe(true)
+    expect((await threads())[0]).not.toHaveProperty('last_message')
+    await harness.expectApi(200, 'DELETE', `/threads/${other.thread_id}`)
+    expect((await threads('with_last_message=true&folder=trash'))[0].last_message.id).toBe(other.id)
+  })
+
   test('pages have every thread once', async () => {
     const expected: string[] = []
     for (const handle of ['ann', 'bob', 'ann', 'ann', 'bob']) expected.unshift((await arrive(handle)).thread_id)

@@ -152,7 +152,7 @@ export const mailDetails: Record<string, OperationDetails> = {
     cli: 'callsign drafts list sales --limit 20',
   },
   listAllDrafts: {
-    description: 'Returns the drafts of all mailboxes, the newest first. An agent key sees its own drafts.',
+    description: 'Returns the drafts of all mailboxes, the newest first, or those of one thread. An agent key sees its own drafts.',
     query: { limit: 20 },
     sdk: 'const { data } = await callsign.drafts.listAll($query)',
     cli: 'callsign drafts list --all --limit 20',

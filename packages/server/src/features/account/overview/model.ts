@@ -2,6 +2,9 @@
 
 export type Waiting = { drafts: number; quarantine: number; webhooks_failing: number; domains_unverified: number; keys_expiring: number }
 
+/** Unread threads in the inbox and in spam, and all drafts. */
+export type FolderCounts = { inbox: number; spam: number; drafts: number; scheduled: number }
+
 export type Channel = { channel: 'mail' | 'phone' | 'imessage' | 'tunnels' | 'webhooks' | 'vault'; in: number; out: number; failed: number }
 
 /** A problem of the server, with its remedy. `code` is stable. */

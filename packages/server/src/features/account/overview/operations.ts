@@ -3,12 +3,14 @@ import { firstId } from '@callsign/contract/ids'
 import { inMs, nowMs } from '../../../core/clock.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Session } from '../sessions/model.ts'
-import { type Channel, channelsOf, type ServerFinding, type Waiting } from './model.ts'
+import { type Channel, channelsOf, type FolderCounts, type ServerFinding, type Waiting } from './model.ts'
 import * as store from './store.ts'
 
 export interface Overviews {
   /** Waiting items, the traffic of the last 24 hours, and problems of the server. An agent gets its own numbers and no problems. */
   describe(session: Session): Promise<{ waiting: Waiting; channels: Channel[]; findings: ServerFinding[] }>
+  /** What the folders of the organization hold, or those of one agent. An agent gets its own. Counts stop at 1000. */
+  countFolders(session: Session, handle: string | null): Promise<FolderCounts>
 }
 
 const dayMs = 86_400_000
@@ -18,6 +20,9 @@ const expiryMs = 14 * dayMs
 /** `findProblems` returns the problems of this server. */
 export function createOverviews(db: Database, findProblems: () => ServerFinding[]): Overviews {
   return {
+    countFolders: ({ organizationId, agentHandle }, handle) =>
+      store.countFolders(db.reads, { organizationId, agentHandle: agentHandle ?? handle }),
+
     async describe({ organizationId, agentHandle }) {
       const scope = { organizationId, agentHandle }
       const fromMs = nowMs() - dayMs

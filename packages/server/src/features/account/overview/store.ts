@@ -1,6 +1,6 @@
 // The SQL of the overview. Every count reads an index and stops at a limit, so that its cost does not grow with the data.
 import type { Sql } from '../../../core/sql.ts'
-import type { Channel, Waiting } from './model.ts'
+import type { Channel, FolderCounts, Waiting } from './model.ts'
 
 /** Counts stop here. The console shows the number with a plus. */
 const waitingMax = 1000
@@ -28,6 +28,23 @@ export async function countWaiting(sql: Sql, { organizationId, agentHandle }: Sc
     values: [organizationId, agentHandle, expiresBefore],
   })
   return rows[0] as Waiting
+}
+
+/** The organization, or one mailbox of it. */
+export async function countFolders(sql: Sql, { organizationId, agentHandle }: Scope): Promise<FolderCounts> {
+  const owner = agentHandle === null ? 'organization_id = $1' : 'mailbox_id = (SELECT id FROM mailbox)'
+  const unread = (folder: string) => `SELECT count(*)::int FROM (SELECT 1 FROM threads
+    WHERE ${owner} AND folder = '${folder}' AND is_unread AND message_count > 0 LIMIT ${waitingMax}) one`
+  const drafts = (more: string) => `SELECT count(*)::int FROM (SELECT 1 FROM drafts WHERE ${owner}${more} LIMIT ${waitingMax}) one`
+  const { rows } = await sql.query<FolderCounts>({
+    name: `overview-folders-${agentHandle === null ? 'organization' : 'mailbox'}`,
+    text: `WITH mailbox AS (SELECT b.id FROM mailboxes b JOIN identities i ON i.id = b.identity_id
+        WHERE b.organization_id = $1 AND i.agent_handle = $2::text)
+      SELECT (${unread('inbox')}) AS inbox, (${unread('spam')}) AS spam, (${drafts('')}) AS drafts,
+        (${drafts(' AND send_at IS NOT NULL AND thread_id IS NOT NULL')}) AS scheduled`,
+    values: [organizationId, agentHandle],
+  })
+  return rows[0] as FolderCounts
 }
 
 /** Events by type from the id on, of the newest ones. */

@@ -53,7 +53,7 @@ export function createDraftReview({ db, identities, approvals, requireDraft, sho
       const page = readPage(query, 'draft')
       const mailboxIds =
         query.agent === undefined ? mailboxIdsOf(caller) : [(await identities.requireMailbox(caller, query.agent)).mailboxId]
-      const rows = await store.listByScope(db.reads, caller.organizationId, mailboxIds, page)
+      const rows = await store.listByScope(db.reads, { organizationId: caller.organizationId, mailboxIds, threadId: query.thread_id }, page)
       const { data, ...envelope } = toPage(
         rows,
         page.limit,

@@ -1,6 +1,6 @@
 // The SQL of drafts.
 import { before, type PageRequest } from '../../../core/page.ts'
-import type { Sql, Tx } from '../../../core/sql.ts'
+import type { Sql, Statement, Tx } from '../../../core/sql.ts'
 import type { DraftRow } from './model.ts'
 
 /** Columns that updates write. */
@@ -92,18 +92,30 @@ export async function listDrafts(sql: Sql, mailboxId: string, page: PageRequest,
   return rows
 }
 
-/** The drafts of an organization, or of these mailboxes, newest first, and one row more than the page's limit. */
-export async function listByScope(sql: Sql, organizationId: string, mailboxIds: string[] | null, page: PageRequest): Promise<DraftRow[]> {
-  const select = (own: string) => `SELECT ${columns} FROM drafts WHERE ${own} AND id < ${before('$2')} ORDER BY id DESC LIMIT $3`
-  const { rows } = await sql.query<DraftRow>({
-    name: `list-drafts-of-${mailboxIds === null ? 'organization' : 'mailboxes'}`,
-    text:
-      mailboxIds === null
-        ? select('organization_id = $1')
-        : `SELECT d.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (${select('mailbox_id = b.id')}) d ORDER BY d.id DESC LIMIT $3`,
-    values: [mailboxIds ?? organizationId, page.cursor, page.limit + 1],
-  })
+/** The drafts of an organization, of these mailboxes of it, or of one thread. */
+export type DraftScope = { organizationId: string; mailboxIds: string[] | null; threadId?: string | undefined }
+
+/** The drafts of the scope, newest first, and one row more than the page's limit. Each scope has its own statement, because each has its own index. */
+export async function listByScope(sql: Sql, scope: DraftScope, page: PageRequest): Promise<DraftRow[]> {
+  const { rows } = await sql.query<DraftRow>(pageStatement(scope, page))
   return rows
+}
+
+function pageStatement({ organizationId, mailboxIds, threadId }: DraftScope, { cursor, limit }: PageRequest): Statement {
+  const select = (own: string) => `SELECT ${columns} FROM drafts WHERE ${own} AND id < ${before('$2')} ORDER BY id DESC LIMIT $3`
+  if (threadId !== undefined)
+    return {
+      name: 'list-drafts-of-thread',
+      text: select('thread_id = $1 AND organization_id = $4 AND ($5::text[] IS NULL OR mailbox_id = ANY($5))'),
+      values: [threadId, cursor, limit + 1, organizationId, mailboxIds],
+    }
+  if (mailboxIds === null)
+    return { name: 'list-drafts-of-organization', text: select('organization_id = $1'), values: [organizationId, cursor, limit + 1] }
+  return {
+    name: 'list-drafts-of-mailboxes',
+    text: `SELECT d.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (${select('mailbox_id = b.id')}) d ORDER BY d.id DESC LIMIT $3`,
+    values: [mailboxIds, cursor, limit + 1],
+  }
 }
 
 export async function countDrafts(sql: Sql, mailboxId: string): Promise<number> {

@@ -28,6 +28,16 @@ const unreadColumns: Record<View, RegExp | null> = {
   summary: /\bm\.(text|html|extracted_text|extracted_characters|headers|reference_ids),\s/g,
 }
 
+/** The ids and versions of messages, for the cache of list items. */
+export async function findVersions(sql: Sql, ids: string[]): Promise<ListedMessage[]> {
+  const { rows } = await sql.query<ListedMessage>({
+    name: 'find-message-versions',
+    text: `SELECT ${listedColumns} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
+    values: [sortedIds(ids)],
+  })
+  return rows
+}
+
 /** Listed messages as they are now, with the fields of the view. */
 export async function findListed(sql: Sql, ids: string[], view: View): Promise<(MessageRow & ListedMessage)[]> {
   const { rows } = await sql.query<StoredMessage<MessageRow & ListedMessage>>({

@@ -17,6 +17,7 @@ import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from './count-store.ts'
 import type { WriteItems } from './item-json.ts'
 import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
+import { findLatest } from './latest-messages.ts'
 import { listByThread } from './list-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
@@ -78,7 +79,7 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
   })
 
-  async function listIn(scope: listStore.OwnerScope, { q, limit, cursor, after, before, ...rest }: Filters) {
+  async function listIn(scope: listStore.OwnerScope, { q, limit, cursor, after, before, with_last_message, ...rest }: Filters) {
     const filter: listStore.ThreadFilter = {
       ...rest,
       metadata: filterMark(rest.metadata),
@@ -92,7 +93,13 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
       : searchThreads(scope, q, filter, page.limit, page.cursor))
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
-    return { object: 'list' as const, data: await showThreads(db.reads, shown), has_more: nextCursor !== null, next_cursor: nextCursor }
+    const latestIds = with_last_message === true ? shown.map((row) => row.last_message_id) : []
+    const [threads, latest] = await Promise.all([showThreads(db.reads, shown), findLatest(db.reads, writeItems, latestIds)])
+    const data = threads.map((thread) => {
+      const last = latest.get(thread.last_message_id)
+      return last ? { ...thread, last_message: last } : thread
+    })
+    return { object: 'list' as const, data, has_more: nextCursor !== null, next_cursor: nextCursor }
   }
 
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
