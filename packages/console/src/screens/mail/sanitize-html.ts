@@ -1,27 +1,31 @@
 // Reduces the HTML of mail to formatting. Scripts, forms, frames, and everything that loads or navigates by itself are removed.
+import createPurifier, { type Config } from 'dompurify'
+import { cleanDeclarations, cleanSheetText } from './sanitize-css.ts'
 
-const words = (...lines: string[]): ReadonlySet<string> => new Set(lines.join(' ').split(' '))
+const words = (...lines: string[]): string[] => lines.join(' ').split(' ')
 
 const allowedTags = words(
   'a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd',
   'del dfn div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr',
   'i img ins kbd li main mark nav ol p pre q s samp section small span strike',
-  'strong sub sup table tbody td tfoot th thead time tr tt u ul var wbr',
+  'strong sub sup table tbody td tfoot th thead time tr tt u ul var wbr xmp',
 )
 
 /** Removed with everything in them. Other unknown elements are replaced by their content. */
 const removedTags = words(
   'applet audio base button canvas datalist dialog embed form frame frameset head iframe input keygen link map math',
-  'meta meter noembed noframes noscript object optgroup option param picture portal progress script select slot source svg template',
+  'meta meter noembed noframes noscript object optgroup option param picture portal progress script select slot source style svg template',
   'textarea title track video xml',
 )
 
-const allowedAttributes = words(
-  'align alt bgcolor border cellpadding cellspacing class color colspan dir face height href lang nowrap rowspan size span',
-  'src start title type valign width',
+/** Their values are never addresses. */
+const plainAttributes = words(
+  'align alt bgcolor border cellpadding cellspacing class color colspan dir face height lang nowrap rel rowspan size span',
+  'start target title type valign width',
 )
 
 const dataImage = /^data:image\/(png|jpeg|gif|webp|bmp);base64,[a-z0-9+/=\s]*$/i
+const addressPattern = /^\s*(https?:|mailto:|cid:|data:image\/(png|jpeg|gif|webp|bmp);base64,)/i
 
 export type SanitizeOptions = {
   areImagesShown: boolean
@@ -32,22 +36,36 @@ export type SanitizeOptions = {
 export type SanitizedMail = { html: string; remoteImages: number }
 
 /**
- * Parses without running or loading anything, and writes allowed elements again. The parsed document inherits the page's content security
- * policy, under which every style is reported as a violation. So styles have other names until the result is written.
+ * Parses without running or loading anything, and keeps allowed elements. The parsed document inherits the page's content security policy,
+ * under which every style is reported as a violation. So styles have other names until the result is written.
  */
 export function sanitizeMail(html: string, options: SanitizeOptions): SanitizedMail {
   const styleName = `data-${crypto.getRandomValues(new Uint32Array(2)).join('-')}`
-  const source = new DOMParser().parseFromString(renameStyles(html, styleName), 'text/html')
   const found = { remoteImages: 0 }
-  // Styles in the head belong to the message.
-  for (const style of source.head.querySelectorAll('xmp')) source.body.prepend(style)
-  clean(source.body, { ...options, styleName }, found)
-  const body = source.body.innerHTML
+  const purifier = createPurifier(window)
+  purifier.addHook('uponSanitizeElement', (node) => {
+    if (node instanceof HTMLElement && node.localName === 'xmp') cleanSheet(node, styleName)
+  })
+  purifier.addHook('afterSanitizeAttributes', (element) => cleanElement(element, { ...options, styleName }, found))
+  const body = purifier
+    .sanitize(renameStyles(html, styleName), configOf(styleName))
     .replaceAll(`<xmp ${styleName}="">`, '<style>')
     .replaceAll('</xmp>', '</style>')
     .replaceAll(styleName, 'style')
-  return { html: `<!doctype html><meta charset="utf-8"><style>${frameStyle}</style><body>${body}</body>`, remoteImages: found.remoteImages }
+  const head = `<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>${frameStyle}</style>`
+  return { html: `${head}<body>${body}<style>${fitStyle}</style></body>`, remoteImages: found.remoteImages }
 }
+
+const configOf = (styleName: string): Config & { RETURN_DOM?: false } => ({
+  ALLOWED_TAGS: allowedTags,
+  ALLOWED_ATTR: [...plainAttributes, 'href', 'src', styleName],
+  ADD_URI_SAFE_ATTR: [...plainAttributes, styleName],
+  ALLOWED_URI_REGEXP: addressPattern,
+  ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml'],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  FORBID_CONTENTS: removedTags,
+})
 
 /** `xmp` holds raw text, as `style` does. The random name occurs nowhere else, so that the renaming can be undone everywhere. */
 const renameStyles = (html: string, styleName: string): string =>
@@ -60,27 +78,12 @@ const renameStyles = (html: string, styleName: string): string =>
 type CleanOptions = SanitizeOptions & { styleName: string }
 
 const frameStyle =
-  'html{color-scheme:light;background:#fff;color:#1b1c1f;font:14px/1.5 system-ui,sans-serif}body{margin:16px;overflow-wrap:anywhere}img{max-width:100%;height:auto}'
+  'html{color-scheme:light;background:#fff;color:#1b1c1f;font:14px/1.5 system-ui,sans-serif}body{margin:16px;overflow-wrap:break-word}a,code{overflow-wrap:anywhere}'
 
-function clean(parent: Element, options: CleanOptions, found: { remoteImages: number }): void {
-  for (const node of [...parent.childNodes]) {
-    if (node.nodeType === Node.TEXT_NODE) continue
-    if (!(node instanceof HTMLElement) || removedTags.has(node.localName)) {
-      node.remove()
-      continue
-    }
-    if (node.localName === 'xmp') {
-      cleanSheet(node, options.styleName)
-      continue
-    }
-    clean(node, options, found)
-    if (!allowedTags.has(node.localName)) {
-      node.replaceWith(...node.childNodes)
-      continue
-    }
-    cleanAttributes(node, options, found)
-  }
-}
+/** The last style, so that the message fits into its frame whatever widths it asks for. */
+const fitStyle =
+  'img{max-width:100%!important;height:auto!important}pre{white-space:pre-wrap!important}' +
+  'table,tbody,tr,td,th,div,p,center,section,article,blockquote{max-width:100%!important;min-width:0!important;box-sizing:border-box}'
 
 /** A style sheet of the message, or an `xmp` element that the sender wrote. */
 function cleanSheet(element: HTMLElement, styleName: string): void {
@@ -90,14 +93,14 @@ function cleanSheet(element: HTMLElement, styleName: string): void {
   }
   for (const { name } of [...element.attributes]) element.removeAttribute(name)
   element.setAttribute(styleName, '')
-  element.textContent = cleanCss(element.textContent ?? '')
+  element.textContent = cleanSheetText(element.textContent ?? '')
 }
 
-function cleanAttributes(element: HTMLElement, options: CleanOptions, found: { remoteImages: number }): void {
+function cleanElement(element: Element, options: CleanOptions, found: { remoteImages: number }): void {
   const { styleName } = options
-  for (const { name } of [...element.attributes]) if (name !== styleName && !allowedAttributes.has(name)) element.removeAttribute(name)
   const style = element.getAttribute(styleName)
-  if (style !== null) element.setAttribute(styleName, cleanCss(style))
+  if (style !== null && element.localName !== 'xmp') element.setAttribute(styleName, cleanDeclarations(style))
+  for (const name of ['target', 'rel']) element.removeAttribute(name)
   const href = element.getAttribute('href')
   if (href !== null) cleanLink(element, href)
   if (element.localName === 'img') cleanImage(element, options, found)
@@ -105,7 +108,7 @@ function cleanAttributes(element: HTMLElement, options: CleanOptions, found: { r
 }
 
 /** Links open in a new tab without a referrer. Their address is in the title. */
-function cleanLink(element: HTMLElement, href: string): void {
+function cleanLink(element: Element, href: string): void {
   const isAllowed = element.localName === 'a' && URL.canParse(href) && ['http:', 'https:', 'mailto:'].includes(new URL(href).protocol)
   if (!isAllowed) {
     element.removeAttribute('href')
@@ -116,7 +119,7 @@ function cleanLink(element: HTMLElement, href: string): void {
   element.setAttribute('title', href)
 }
 
-function cleanImage(element: HTMLElement, options: SanitizeOptions, found: { remoteImages: number }): void {
+function cleanImage(element: Element, options: SanitizeOptions, found: { remoteImages: number }): void {
   const source = (element.getAttribute('src') ?? '').trim()
   if (dataImage.test(source)) return
   if (/^cid:/i.test(source)) {
@@ -135,14 +138,4 @@ function safeDecode(text: string): string {
   } catch {
     return text
   }
-}
-
-/** Removes everything with which a style sheet loads or covers other parts. The frame's policy rejects loads as well. */
-export function cleanCss(css: string): string {
-  return css
-    .replace(/\/\*[\s\S]*?(\*\/|$)/g, '')
-    .replace(/@(import|font-face|namespace|charset)[^;{]*(;|\{[^}]*\}|$)/gi, '')
-    .replace(/[^;{}]*(\\|url\s*\(|image-set|expression\s*\(|-moz-binding|behavior\s*:|javascript:)[^;{}]*/gi, '')
-    .replace(/position\s*:\s*(fixed|sticky)/gi, 'position:static')
-    .replace(/</g, '')
 }
