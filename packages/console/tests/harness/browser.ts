@@ -47,14 +47,15 @@ export async function openPage(browser: Browser, baseUrl: string, more: BrowserC
  */
 export const keepIntercepting = (page: Page) => page.route('**/requested-by-no-page', (route) => route.abort())
 
-/** Rules of axe-core whose result depends on the colour scheme. */
-const schemeRules = ['color-contrast']
+/** Rules of axe-core that are run again in the other colour scheme. The size of targets does not depend on it, unless a style is wrong. */
+const schemeRules = ['color-contrast', 'target-size']
 
 /** Serious findings of axe-core, as rule and element. `scheme` runs only the rules that depend on the colour scheme. */
 export async function findInaccessible(of: Page, { part = 'all' as 'all' | 'scheme' } = {}): Promise<string[]> {
   if (!(await of.evaluate("'axe' in window"))) await of.evaluate(axe.source)
-  const runOnly = part === 'scheme' ? schemeRules : ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
-  const options = { runOnly, resultTypes: ['violations'] }
+  const runOnly = part === 'scheme' ? schemeRules : ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  // The rules of WCAG 2.2 are off unless they are named.
+  const options = { runOnly, rules: { 'target-size': { enabled: true } }, resultTypes: ['violations'] }
   const result = (await of.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as {
     violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
   }

@@ -19,7 +19,7 @@ export async function expectAccessible(page: Page, screen: ScreenCase): Promise<
   await lookAt(page, screen.name.replaceAll(' ', '-'), () => waitForData(page, screen))
 }
 
-/** Checks the open page in light and dark, and at 390 px, where it has to show the same again. */
+/** Checks the open page at 1440 and at 390 px, where it has to show the same again, each in light and dark. */
 export async function lookAt(page: Page, name: string, waitAgain = async () => {}): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
   await takePicture(page, `${name}-light`)
@@ -33,6 +33,10 @@ export async function lookAt(page: Page, name: string, waitAgain = async () => {
   await takePicture(page, `${name}-phone`)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(narrow.width)
   expect(await findInaccessible(page)).toEqual([])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await takePicture(page, `${name}-phone-dark`)
+  expect(await findInaccessible(page, { part: 'scheme' })).toEqual([])
+  await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(wide)
 }
 
