@@ -4,9 +4,11 @@ import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { clearLists } from './cache/pages.ts'
 import { clearCache } from './cache/query.ts'
-import { Failure, Loading } from './elements/empty.tsx'
+import { ButtonLink } from './elements/button.tsx'
+import { Empty, Failure, Loading } from './elements/empty.tsx'
+import { Screen } from './elements/screen.tsx'
 import { Toasts } from './elements/toasts.tsx'
-import { place, setQuery } from './navigation/place.ts'
+import { addressOf, place, setQuery } from './navigation/place.ts'
 import type { ScreenEntry, ScreenProps } from './screen-entry.ts'
 import { SignIn } from './screens/account/sign-in.tsx'
 import { homeOf, screens } from './screens.ts'
@@ -79,11 +81,23 @@ const loaded = new Map<string, ComponentType<ScreenProps>>()
 function CurrentScreen() {
   const [name = homeOf(role.value), ...parts] = place.value.parts
   const entry = screens.find((screen) => screen.name === name)
-  if (!entry?.load || !entry.roles.includes(role.value)) return <Failure error={new Error('This address does not lead to a screen.')} />
+  if (!entry?.load || !entry.roles.includes(role.value)) return <NoScreen />
   return (
     <Boundary key={name}>
       <LoadedScreen name={entry.name} load={entry.load} parts={parts} />
     </Boundary>
+  )
+}
+
+/** An address that leads nowhere, or to a screen that this role does not have. */
+function NoScreen() {
+  const home = <ButtonLink href={addressOf('/')}>Go to the start</ButtonLink>
+  return (
+    <Screen title="Not found">
+      <Empty icon="search" title="There is no screen at this address" action={home}>
+        The address is misspelt, or your role does not include the screen.
+      </Empty>
+    </Screen>
   )
 }
 

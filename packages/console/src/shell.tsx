@@ -17,7 +17,7 @@ import { PauseNotice } from './pause.tsx'
 import type { ScreenEntry } from './screen-entry.ts'
 import { homeOf, screens } from './screens.ts'
 import { streamState } from './session/client.ts'
-import { canReview, role, session, signOut } from './session/session.ts'
+import { canReview, memberName, role, session, signOut } from './session/session.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { loadOverview, waitingCounts } from './waiting.ts'
 
@@ -121,11 +121,7 @@ const themeIcons: Record<Theme, IconName> = { system: 'screen', light: 'sun', da
 
 function SidebarFoot({ onHelp }: { onHelp: () => void }) {
   const current = session.value
-  const name = current?.member
-    ? current.member.name || current.member.email
-    : current?.agent
-      ? `@${current.agent.handle}`
-      : 'Organization key'
+  const name = current?.member ? memberName(current.member) : current?.agent ? `@${current.agent.handle}` : 'Organization key'
   return (
     <div class="sidebar-foot">
       <div class="foot-row">

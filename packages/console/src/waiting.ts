@@ -19,6 +19,9 @@ export const waitingCounts = computed<Record<string, number>>(() => ({
   webhooks: overview.value?.waiting.webhooks_failing ?? 0,
 }))
 
+/** True while mail to other hosts is recorded and not sent. */
+export const isMailSimulated = computed(() => overview.value?.findings.some(({ code }) => code === 'mail_simulator') ?? false)
+
 export async function loadOverview(): Promise<Overview> {
   const answer = await consoleCall<Overview>('GET', 'overview')
   overview.value = answer

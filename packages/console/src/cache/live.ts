@@ -23,8 +23,8 @@ export function onEvent(listener: Listener): () => void {
 
 /** Cache keys that each family of events makes stale. */
 const staleKeys: Record<string, string[]> = {
-  email: ['messages', 'thread', 'message', 'overview', 'quarantine', 'drafts', 'usage'],
-  draft: ['draft', 'overview'],
+  email: ['messages', 'thread', 'message', 'overview', 'quarantine', 'drafts', 'folders', 'usage'],
+  draft: ['draft', 'folders', 'overview'],
   sms: ['phone', 'overview'],
   number: ['phone'],
   imessage: ['imessage', 'overview'],

@@ -122,13 +122,14 @@ export function refreshLists(...prefixes: string[]): void {
   for (const [key, list] of lists) if (list.users > 0 && prefixes.some((prefix) => key.startsWith(prefix))) void list.refresh()
 }
 
-/** Changes the item with this id in every cached list. */
-export function patchItems<T extends Item>(prefix: string, id: string, change: (item: T) => T | null): void {
-  for (const [key, list] of lists) {
-    if (!key.startsWith(prefix)) continue
-    list.patch((item) => (item.id === id ? (change(item as T) as Item | null) : item))
-  }
+/** Changes the items of every cached list whose key starts with the prefix. null removes an item. */
+export function patchLists<T extends Item>(prefix: string, change: (item: T) => T | null): void {
+  for (const [key, list] of lists) if (key.startsWith(prefix)) list.patch((item) => change(item as T))
 }
+
+/** Changes the item with this id in every cached list. */
+export const patchItems = <T extends Item>(prefix: string, id: string, change: (item: T) => T | null): void =>
+  patchLists<T>(prefix, (item) => (item.id === id ? change(item) : item))
 
 /** Forgets every list, for example after signing out. */
 export function clearLists(): void {

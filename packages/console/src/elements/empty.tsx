@@ -50,13 +50,14 @@ export function Empty({ icon, title, children, samples, action }: EmptyProps) {
 /** A failed request, with its request id and a way to repeat it. */
 export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const requestId = error instanceof ApiError ? error.requestId : null
+  const isMissing = error instanceof ApiError && error.status === 404
   return (
     <div class="empty" role="alert">
       <Icon name="alert" />
-      <h2>Loading failed</h2>
+      <h2>{isMissing ? 'Not found' : 'Loading failed'}</h2>
       <p>{error.message}</p>
       {requestId && <Copy value={requestId} text={`Request ${requestId}`} name="request id" />}
-      {onRetry && (
+      {onRetry && !isMissing && (
         <Button icon="refresh" onClick={onRetry}>
           Try again
         </Button>

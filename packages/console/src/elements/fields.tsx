@@ -1,6 +1,6 @@
 // Form fields with a label, a hint and an error.
-import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import type { ComponentChildren, RefObject } from 'preact'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 type FieldProps = {
   label: string
@@ -30,6 +30,18 @@ function Field({ label, hint, error, isLabelHidden, children }: FieldProps & { c
   )
 }
 
+/**
+ * Puts the cursor into the field once it is shown. Browsers ignore the attribute `autofocus` when something else has the focus already. A
+ * dialog moves the focus when it opens, and honors the attribute.
+ */
+function useFocus<T extends HTMLElement>(isWanted = false): RefObject<T | null> {
+  const element = useRef<T>(null)
+  useLayoutEffect(() => {
+    if (isWanted) element.current?.focus()
+  }, [])
+  return element
+}
+
 type TextFieldProps = FieldProps & {
   value: string
   onInput: (value: string) => void
@@ -43,11 +55,13 @@ type TextFieldProps = FieldProps & {
 
 export function TextField(props: TextFieldProps) {
   const { value, onInput, type = 'text', placeholder, autoComplete = 'off', required, autoFocus, isMono } = props
+  const element = useFocus<HTMLInputElement>(autoFocus)
   return (
     <Field {...props}>
       {(control) => (
         <input
           {...control}
+          ref={element}
           class={`input${isMono ? ' mono' : ''}`}
           type={type as 'text'}
           value={value}
@@ -68,11 +82,13 @@ type TextAreaProps = FieldProps & { value: string; onInput: (value: string) => v
 
 export function TextArea(props: TextAreaProps) {
   const { value, onInput, rows = 6, isMono, autoFocus } = props
+  const element = useFocus<HTMLTextAreaElement>(autoFocus)
   return (
     <Field {...props}>
       {(control) => (
         <textarea
           {...control}
+          ref={element}
           class={`input${isMono ? ' mono' : ''}`}
           rows={rows}
           value={value}

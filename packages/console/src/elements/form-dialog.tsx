@@ -1,9 +1,10 @@
-// A dialog with a form. It stays open while the server rejects the input.
+// A dialog with a form. It stays open while the server rejects the input, and shows why.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Notice } from './badge.tsx'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
-import { attempt } from './toasts.tsx'
+import { toast } from './toasts.tsx'
 
 type FormDialogProps = {
   title: string
@@ -22,11 +23,19 @@ const formId = 'dialog-form'
 
 export function FormDialog({ title, action, children, isDisabled = false, isWide = false, done, onSubmit, onClose }: FormDialogProps) {
   const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<string | null>(null)
   const submit = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
-    if (await attempt(onSubmit, done)) onClose()
-    else setBusy(false)
+    setError(null)
+    try {
+      await onSubmit()
+      if (done) toast({ text: done })
+      onClose()
+    } catch (reason) {
+      setError(reason instanceof Error ? reason.message : String(reason))
+      setBusy(false)
+    }
   }
   const footer = (
     <>
@@ -40,6 +49,11 @@ export function FormDialog({ title, action, children, isDisabled = false, isWide
     <Dialog title={title} footer={footer} isWide={isWide} onClose={onClose}>
       <form id={formId} class="stack" onSubmit={(event) => void submit(event)}>
         {children}
+        {error && (
+          <div role="alert">
+            <Notice tone="bad">{error}</Notice>
+          </div>
+        )}
       </form>
     </Dialog>
   )

@@ -20,7 +20,7 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 export function shortTime(at: number, from: number): string {
   const age = from - at
   if (age >= 0 && age < minute) return 'now'
-  if (age >= 0 && age < hour) return `${Math.floor(age / minute)} min`
+  if (age >= 0 && age < hour) return `${Math.floor(age / minute)} min ago`
   if (new Date(at).toDateString() === new Date(from).toDateString()) return clock.format(at)
   return new Date(at).getFullYear() === new Date(from).getFullYear() ? dayAndMonth.format(at) : dayMonthYear.format(at)
 }

@@ -12,6 +12,9 @@ export type Shortcut = {
 /** Registered groups, the newest last. The newest group with a key wins. */
 export const shortcutGroups = signal<{ title: string; shortcuts: Shortcut[] }[]>([])
 
+/** True while a message is being written. Keys then belong to the text, wherever the focus is. */
+export const areShortcutsPaused = signal(false)
+
 /** A second key counts as a sequence within this time. */
 const sequenceMs = 900
 let first = ''
@@ -31,7 +34,7 @@ function find(keys: string): Shortcut | undefined {
 
 function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-  if (document.querySelector('dialog[open]')) return
+  if (areShortcutsPaused.peek() || document.querySelector('dialog[open]')) return
   const isSequence = first !== '' && Date.now() - firstAt < sequenceMs
   const shortcut = (isSequence && find(`${first} ${event.key}`)) || find(event.key)
   first = event.key === 'g' ? 'g' : ''

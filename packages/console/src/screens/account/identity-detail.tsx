@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
-import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Button } from '../../elements/button.tsx'
 import { Card } from '../../elements/card.tsx'
 import { Copy, Id } from '../../elements/copy.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
@@ -33,9 +33,6 @@ export function IdentityDetail({ handle }: { handle: string }) {
   }
   const actions = (
     <>
-      <ButtonLink icon="back" href={addressOf('/identities')}>
-        All
-      </ButtonLink>
       {canOperate.value && (
         <>
           <Button icon="edit" onClick={() => setOpen('edit')}>
@@ -47,7 +44,7 @@ export function IdentityDetail({ handle }: { handle: string }) {
     </>
   )
   return (
-    <Screen title={handle} actions={actions}>
+    <Screen title={handle} actions={actions} back={{ href: addressOf('/identities'), label: 'All identities' }}>
       <Loaded query={identity}>{(data) => <Channels identity={data} />}</Loaded>
       {open === 'edit' && identity.data.value && <EditDialog identity={identity.data.value} onClose={() => setOpen(null)} />}
       {open === 'delete' && (

@@ -12,7 +12,7 @@ import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { consoleCall, type Member as MemberOfSession } from '../../session/console-api.ts'
-import { session } from '../../session/session.ts'
+import { memberName, session } from '../../session/session.ts'
 
 const roles = [
   { value: 'owner', label: 'Owner: everything' },
@@ -104,7 +104,7 @@ const hasOwnSignIn = ({ has_password, has_oidc, passkeys }: Member): boolean => 
 function MemberName({ member }: { member: Member }) {
   return (
     <span class="row wrap">
-      {member.name || <span class="faint">no name yet</span>}
+      {memberName(member)}
       {member.id === session.value?.member?.id && <Badge tone="accent">you</Badge>}
     </span>
   )

@@ -7,7 +7,7 @@ import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { consoleCall } from '../../session/console-api.ts'
-import { loadState } from '../../session/session.ts'
+import { loadState, memberName } from '../../session/session.ts'
 
 type Signed = {
   id: string
@@ -40,7 +40,7 @@ export function Sessions() {
             items={all}
             keyOf={(one) => one.id}
             columns={[
-              { title: 'Who', cell: (one) => one.member?.name || one.member?.email || one.key?.name || 'Member without a name' },
+              { title: 'Who', cell: (one) => (one.member ? memberName(one.member) : (one.key?.name ?? 'A deleted key')) },
               { title: 'Browser', cell: (one) => browserOf(one.user_agent) },
               { title: 'Address', cell: (one) => one.ip, isMinor: true },
               { title: 'Last seen', cell: (one) => <Time at={one.last_seen_at} /> },

@@ -3,7 +3,7 @@ import type { Delivery, Webhook } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
 import { Badge, Notice, type Tone } from '../../elements/badge.tsx'
-import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Button } from '../../elements/button.tsx'
 import { Id } from '../../elements/copy.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
 import { Empty } from '../../elements/empty.tsx'
@@ -36,7 +36,11 @@ export function WebhookDetail({ id }: { id: string }) {
     go(addressOf('/webhooks'))
   }
   return (
-    <Screen title="Webhook" actions={<Actions webhook={webhook.data.value} id={id} onOpen={setOpen} />}>
+    <Screen
+      title="Webhook"
+      actions={<Actions webhook={webhook.data.value} id={id} onOpen={setOpen} />}
+      back={{ href: addressOf('/webhooks'), label: 'All webhooks' }}
+    >
       <Loaded query={webhook}>
         {(data) => <Detail webhook={data} onDelivery={(delivery) => setOpen({ kind: 'delivery', id: delivery })} />}
       </Loaded>
@@ -77,9 +81,6 @@ function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: st
   const isActive = webhook?.status === 'active'
   return (
     <>
-      <ButtonLink icon="back" href={addressOf('/webhooks')}>
-        All
-      </ButtonLink>
       {canOperate.value && (
         <>
           <Button kind="primary" onClick={() => void test()}>

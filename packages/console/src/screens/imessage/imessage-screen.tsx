@@ -71,13 +71,14 @@ function Conversations({ all, openId }: { all: ImessageConversation[]; openId: s
   return (
     <div class={`split${openId ? ' has-open' : ''}`}>
       <ul class="split-list" aria-label="Conversations">
-        {all.map((one) => (
+        {all.map((one, index) => (
           <li key={one.id}>
-            <a class="split-row short" href={addressOf(`/imessage/${one.id}`)} aria-current={one.id === openId ? 'true' : undefined}>
+            <a class="split-row" href={addressOf(`/imessage/${one.id}`)} aria-current={one.id === openId ? 'true' : undefined}>
               <span class="row">
                 <strong class="grow truncate">{one.recipient}</strong>
                 <span class="faint">{one.last_message_at && <Time at={one.last_message_at} />}</span>
               </span>
+              {index < previewedMax && <LastMessage conversation={one} />}
               <span class="row">
                 <span class="grow truncate faint">with {one.agent_handle}</span>
                 <Badge tone={one.status === 'active' ? 'good' : 'neutral'}>{one.status}</Badge>
@@ -94,6 +95,23 @@ function Conversations({ all, openId }: { all: ImessageConversation[]; openId: s
         )}
       </div>
     </div>
+  )
+}
+
+/** Conversations whose last message is shown, each with a request of its own. */
+const previewedMax = 50
+
+function LastMessage({ conversation: { id, last_message_at: at } }: { conversation: ImessageConversation }) {
+  const last = useQuery(at ? `last-imessage ${id} ${at}` : null, async () => {
+    const { messages } = await client.imessage.history({ conversation_id: id, limit: 1 })
+    return messages[0] ?? null
+  }).data.value
+  const text = last && (last.text || last.media.map((file) => file.filename).join(', '))
+  return (
+    <span class="truncate muted">
+      {last?.direction === 'outbound' && 'Agent: '}
+      {text || '\u00a0'}
+    </span>
   )
 }
 

@@ -1,4 +1,4 @@
-// Attachments with size, type and a preview of images and text.
+// Attachments with size, type and a preview of images and text. A PDF opens in a tab of its own.
 import type { MessageItem } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { Button, ButtonLink } from '../../elements/button.tsx'
@@ -8,8 +8,11 @@ import { toastError } from '../../elements/toasts.tsx'
 
 type Attachment = MessageItem['attachments'][number]
 
+/** The new tab has read the file by then. */
+const shownMs = 60_000
 const textCharactersMax = 200_000
 const imageTypes = /^image\/(png|jpeg|gif|webp|avif)$/i
+const pdfType = /^application\/pdf$/i
 const textTypes = /^(text\/(plain|csv|markdown|calendar)|application\/(json|xml))$/i
 
 export function sizeText(bytes: number): string {
@@ -37,6 +40,11 @@ export function Attachments({ attachments }: { attachments: Attachment[] }) {
               {attachment.filename}
             </span>
             <span class="faint">{sizeText(attachment.size_bytes)}</span>
+            {pdfType.test(attachment.content_type) && (
+              <Button size="small" kind="quiet" onClick={() => void openPdf(attachment).catch(toastError)}>
+                Open
+              </Button>
+            )}
             {(imageTypes.test(attachment.content_type) || textTypes.test(attachment.content_type)) && (
               <Button size="small" kind="quiet" onClick={() => setOpen(attachment)}>
                 Preview
@@ -64,6 +72,19 @@ function DownloadLink({ attachment }: { attachment: Attachment }) {
       download={attachment.filename}
     />
   )
+}
+
+/**
+ * Opens a PDF in the browser's own viewer, which runs it apart from the page. The type is set here, so that the browser never reads the
+ * file as a page, and the new tab does not know the console.
+ */
+async function openPdf(attachment: Attachment): Promise<void> {
+  const path = mediaPath(attachment.url)
+  const response = path === null ? null : await fetch(path, { credentials: 'omit' })
+  if (!response?.ok) throw new Error(`${attachment.filename} could not be loaded. Reload the message and try again.`)
+  const url = URL.createObjectURL(new Blob([await response.arrayBuffer()], { type: 'application/pdf' }))
+  open(url, '_blank', 'noopener')
+  setTimeout(() => URL.revokeObjectURL(url), shownMs)
 }
 
 function Preview({ attachment, onClose }: { attachment: Attachment; onClose: () => void }) {

@@ -1,64 +1,44 @@
-// Actions on the selected messages.
+// Actions on the selected threads.
 import type { Signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { Button } from '../../elements/button.tsx'
-import { Confirm, Dialog } from '../../elements/dialog.tsx'
+import { Dialog } from '../../elements/dialog.tsx'
 import { TextField } from '../../elements/fields.tsx'
-import type { ListedMessage } from './mailboxes.ts'
-import { changeAll, changeMessage, deleteMessage } from './message-actions.ts'
+import type { ListRow } from './list-rows.ts'
+import { changeThreads } from './message-actions.ts'
 
-type BulkBarProps = {
-  selected: Signal<ReadonlySet<string>>
-  items: ListedMessage[]
-  handleOf: (message: ListedMessage) => string
-}
+type BulkBarProps = { selected: Signal<ReadonlySet<string>>; rows: ListRow[] }
 
-export function BulkBar({ selected, items, handleOf }: BulkBarProps) {
-  const [open, setOpen] = useState<'label' | 'delete' | null>(null)
+export function BulkBar({ selected, rows }: BulkBarProps) {
+  const [isLabelling, setLabelling] = useState(false)
   const [label, setLabel] = useState('')
-  const chosen = items.filter((message) => selected.value.has(message.id))
-  const clear = () => {
+  const chosen = rows.filter((row) => selected.value.has(row.id))
+  const ids = [...new Set(chosen.flatMap((row) => row.threadId ?? []))]
+  const change = (body: Parameters<typeof changeThreads>[1], done: string) => {
     selected.value = new Set()
-  }
-  const change = async (body: Parameters<typeof changeMessage>[2], done: string) => {
-    clear()
-    await changeAll(chosen, (message) => changeMessage(handleOf(message), message, body), done)
-  }
-  const remove = async () => {
-    clear()
-    await changeAll(chosen, (message) => deleteMessage(handleOf(message), message), 'deleted')
+    void changeThreads(ids, body, done)
   }
   const addLabel = (event: Event) => {
     event.preventDefault()
     if (!label.trim()) return
-    setOpen(null)
-    void change({ add_labels: [label.trim()] }, `labelled ${label.trim()}`)
+    setLabelling(false)
+    change({ add_labels: [label.trim()] }, `labelled ${label.trim()}`)
   }
-  const isUnread = chosen.some((message) => !message.is_read)
+  const isUnread = chosen.some((row) => row.isUnread)
   return (
     <div class="bulk-bar" role="toolbar" aria-label="Selected messages">
       <strong>{chosen.length} selected</strong>
-      <Button size="small" onClick={() => void change({ is_read: isUnread }, isUnread ? 'marked as read' : 'marked as unread')}>
+      <Button size="small" onClick={() => change({ is_read: isUnread }, isUnread ? 'marked as read' : 'marked as unread')}>
         {isUnread ? 'Mark read' : 'Mark unread'}
       </Button>
-      <Button size="small" icon="star" label="Star" onClick={() => void change({ is_starred: true }, 'starred')} />
-      <Button size="small" onClick={() => setOpen('label')}>
+      <Button size="small" onClick={() => setLabelling(true)}>
         Label
       </Button>
-      <Button size="small" kind="danger" icon="trash" label="Delete" onClick={() => setOpen('delete')} />
-      <Button size="small" kind="quiet" icon="close" label="Clear the selection" onClick={clear} />
-      {open === 'delete' && (
-        <Confirm
-          title={`Delete ${chosen.length} ${chosen.length === 1 ? 'message' : 'messages'}?`}
-          text="The messages and their attachments are deleted permanently."
-          action="Delete"
-          isDanger
-          onConfirm={() => void remove()}
-          onClose={() => setOpen(null)}
-        />
-      )}
-      {open === 'label' && (
-        <Dialog title="Add a label" onClose={() => setOpen(null)}>
+      <Button size="small" icon="archive" label="Archive" onClick={() => change({ folder: 'archive' }, 'archived')} />
+      <Button size="small" icon="trash" label="Move to the trash" onClick={() => change({ folder: 'trash' }, 'moved to the trash')} />
+      <Button size="small" kind="quiet" icon="close" label="Clear the selection" onClick={() => (selected.value = new Set())} />
+      {isLabelling && (
+        <Dialog title="Add a label" onClose={() => setLabelling(false)}>
           <form class="stack" onSubmit={addLabel}>
             <TextField label="Label" value={label} onInput={setLabel} autoFocus />
             <Button kind="primary" type="submit">

@@ -21,15 +21,14 @@ export default function Composer({ composing }: { composing: Composing }) {
     setError(null)
     editor.open().catch(setError)
   }
-  useEffect(open, [editor])
-  const close = () => {
-    closeComposer()
-    editor.close().catch(toastError)
-  }
+  useEffect(() => {
+    open()
+    return () => void editor.close().catch(toastError)
+  }, [editor])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !document.querySelector('dialog[open]')) close()
-      if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send(editor)
+      if (event.key === 'Escape' && !document.querySelector('dialog[open]')) closeComposer()
+      if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && editor.isReady.peek()) void send(editor)
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
@@ -41,7 +40,7 @@ export default function Composer({ composing }: { composing: Composing }) {
         <span class="faint" role="status">
           {saveTexts[editor.state.value]}
         </span>
-        <Button kind="quiet" size="small" icon="close" label="Close and keep the draft" onClick={close} />
+        <Button kind="quiet" size="small" icon="close" label="Close and keep the draft" onClick={closeComposer} />
       </header>
       {error ? (
         <Failure error={error} onRetry={open} />
@@ -63,7 +62,8 @@ async function send(editor: DraftEditor): Promise<void> {
 
 function ComposerForm({ editor, kind }: { editor: DraftEditor; kind: Composing['kind'] }) {
   const fields = editor.fields.value
-  const [areCopiesShown, setCopiesShown] = useState(fields.cc !== '' || fields.bcc !== '')
+  const [areCopiesWanted, setCopiesWanted] = useState(false)
+  const areCopiesShown = areCopiesWanted || fields.cc !== '' || fields.bcc !== ''
   const submit = (event: Event) => {
     event.preventDefault()
     void send(editor)
@@ -78,7 +78,7 @@ function ComposerForm({ editor, kind }: { editor: DraftEditor; kind: Composing['
           <TextField label="To" value={fields.to} onInput={(to) => editor.set({ to })} autoFocus={kind === 'new' || kind === 'forward'} />
         </div>
         {!areCopiesShown && (
-          <Button kind="quiet" size="small" onClick={() => setCopiesShown(true)}>
+          <Button kind="quiet" size="small" onClick={() => setCopiesWanted(true)}>
             Cc, Bcc
           </Button>
         )}
@@ -90,7 +90,13 @@ function ComposerForm({ editor, kind }: { editor: DraftEditor; kind: Composing['
         </>
       )}
       <TextField label="Subject" value={fields.subject} onInput={(subject) => editor.set({ subject })} />
-      <TextArea label="Text" rows={10} value={fields.text} onInput={(text) => editor.set({ text })} autoFocus={kind === 'reply'} />
+      <TextArea
+        label="Text"
+        rows={10}
+        value={fields.text}
+        onInput={(text) => editor.set({ text })}
+        autoFocus={kind === 'reply' || kind === 'draft'}
+      />
       {editor.draft.value?.html && <Notice>This draft has a formatted version. It is removed when you change the text.</Notice>}
       <DraftFiles editor={editor} />
       <ComposerFooter editor={editor} />

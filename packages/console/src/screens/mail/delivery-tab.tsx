@@ -35,7 +35,7 @@ export function DeliveryTab({ message }: { message: Message }) {
                 next attempt <Time at={recipient.next_attempt_at} form="exact" />
               </span>
             )}
-            <StatusBadge status={recipient.status} />
+            <StatusBadge status={recipient.status} delivery={{ recipients: [recipient] }} />
           </header>
           <div class="body">
             <ol class="timeline">

@@ -3,7 +3,7 @@ import type { DnsRecord, Domain } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
 import { Badge, Notice, type Tone } from '../../elements/badge.tsx'
-import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Button } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
 import { Empty } from '../../elements/empty.tsx'
@@ -109,9 +109,6 @@ function DomainDetail({ id }: { id: string }) {
   }
   const actions = (
     <>
-      <ButtonLink icon="back" href={addressOf('/domains')}>
-        All
-      </ButtonLink>
       {canOperate.value && (
         <>
           <Button kind="primary" icon="refresh" onClick={() => void verify()}>
@@ -127,7 +124,7 @@ function DomainDetail({ id }: { id: string }) {
     </>
   )
   return (
-    <Screen title={domain.data.value?.domain ?? 'Domain'} actions={actions}>
+    <Screen title={domain.data.value?.domain ?? 'Domain'} actions={actions} back={{ href: addressOf('/domains'), label: 'All domains' }}>
       <Loaded query={domain}>{(data) => <Records domain={data} />}</Loaded>
       {isDeleting && (
         <Confirm

@@ -1,19 +1,20 @@
-// Edits one draft. It saves by itself, keeps its version, and stops at a conflict instead of overwriting another person's change.
+// Edits one draft. It is stored with the first change, saves by itself, keeps its version, and stops at a conflict instead of overwriting another person's change.
 import { ApiError, type Draft } from '@callsign/sdk'
-import { computed, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
+import { refreshLists } from '../../cache/pages.ts'
 import { invalidate } from '../../cache/query.ts'
 import { client } from '../../session/client.ts'
 import { splitAddresses } from './addresses.ts'
 import type { Composing } from './composer-state.ts'
+import { type DraftFields, emptyFields, firstFields } from './first-fields.ts'
 
-export type DraftFields = { to: string; cc: string; bcc: string; subject: string; text: string }
 export type SaveState = 'unchanged' | 'saving' | 'saved' | 'conflict' | 'failed'
 export type DraftEditor = ReturnType<typeof createDraftEditor>
 
 const saveAfterMs = 700
-const emptyFields: DraftFields = { to: '', cc: '', bcc: '', subject: '', text: '' }
+const fieldNames = Object.keys(emptyFields) as (keyof DraftFields)[]
 
-export function fieldsOf(draft: Draft): DraftFields {
+function fieldsOf(draft: Draft): DraftFields {
   return {
     to: draft.to.join(', '),
     cc: draft.cc.join(', '),
@@ -23,9 +24,14 @@ export function fieldsOf(draft: Draft): DraftFields {
   }
 }
 
+/** The message that a new draft answers or forwards. */
+function originOf(composing: Composing): Record<string, unknown> {
+  if (composing.kind === 'reply') return { in_reply_to: composing.message.id, reply_all: composing.isToAll }
+  return composing.kind === 'forward' ? { forward_of: composing.message.id, forward_attachments: true } : {}
+}
+
 /** Only the fields that differ, in the form of the API. Changed text removes a formatted version that would contradict it. */
-function bodyOf(fields: DraftFields, saved: Draft | null): Record<string, unknown> {
-  const before = saved ? fieldsOf(saved) : emptyFields
+function bodyOf(fields: DraftFields, before: DraftFields, saved: Draft | null): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const name of ['to', 'cc', 'bcc'] as const) if (fields[name] !== before[name]) body[name] = splitAddresses(fields[name])
   if (fields.subject !== before.subject) body.subject = fields.subject
@@ -36,47 +42,58 @@ function bodyOf(fields: DraftFields, saved: Draft | null): Record<string, unknow
   return body
 }
 
+/** Everything that shows drafts loads them again. */
+export function invalidateDrafts(): void {
+  invalidate('draft', 'folders')
+  refreshLists('draft')
+}
+
 export function createDraftEditor(composing: Composing) {
   const mailbox = signal(composing.mailbox)
   const draft = signal<Draft | null>(null)
-  const fields = signal<DraftFields>(emptyFields)
+  const first = firstFields(composing)
+  const fields = signal<DraftFields>(first)
   const state = signal<SaveState>('unchanged')
   const error = signal<Error | null>(null)
   /** The other person's version, while both exist. */
   const theirs = signal<Draft | null>(null)
-  const isReady = signal(false)
+  const isReady = signal(composing.kind !== 'draft')
   let timer: ReturnType<typeof setTimeout> | undefined
   let running: Promise<void> = Promise.resolve()
-  let isTouched = false
-
-  const adopt = (next: Draft) => {
-    draft.value = next
-    fields.value = fieldsOf(next)
-  }
+  let isEnded = false
 
   async function open(): Promise<void> {
-    if (composing.kind === 'draft') adopt(await client.drafts.get(composing.mailbox, composing.draftId))
-    else if (composing.kind === 'reply') {
-      adopt(await client.drafts.create(composing.mailbox, { in_reply_to: composing.messageId, reply_all: composing.isToAll }))
-    } else if (composing.kind === 'forward') {
-      adopt(await client.drafts.create(composing.mailbox, { forward_of: composing.messageId, forward_attachments: true }))
-    }
+    if (composing.kind !== 'draft') return
+    const found = await client.drafts.get(composing.mailbox, composing.draftId)
+    draft.value = found
+    fields.value = fieldsOf(found)
     isReady.value = true
+  }
+
+  const changes = (saved: Draft | null) => bodyOf(fields.peek(), saved ? fieldsOf(saved) : first, saved)
+
+  /** Stores the draft, and shows the recipients and the subject of the server in the fields that were not changed. */
+  async function create(body: Record<string, unknown>): Promise<Draft> {
+    const created = await client.drafts.create(mailbox.peek(), { ...originOf(composing), ...body })
+    const stored = fieldsOf(created)
+    const now = fields.peek()
+    fields.value = Object.fromEntries(fieldNames.map((name) => [name, now[name] === first[name] ? stored[name] : now[name]])) as DraftFields
+    return created
   }
 
   async function save(): Promise<void> {
     clearTimeout(timer)
     const current = draft.peek()
-    const body = bodyOf(fields.peek(), current)
-    if (Object.keys(body).length === 0 || state.peek() === 'conflict') return
+    const body = changes(current)
+    if (isEnded || Object.keys(body).length === 0 || state.peek() === 'conflict') return
     state.value = 'saving'
     try {
       draft.value = current
         ? await client.drafts.update(mailbox.peek(), current.id, { ...body, version: current.version })
-        : await client.drafts.create(mailbox.peek(), body)
+        : await create(body)
       error.value = null
-      state.value = Object.keys(bodyOf(fields.peek(), draft.peek())).length === 0 ? 'saved' : 'unchanged'
-      invalidate('drafts', `draft ${draft.value.id}`)
+      state.value = Object.keys(changes(draft.peek())).length === 0 ? 'saved' : 'unchanged'
+      invalidateDrafts()
     } catch (reason) {
       await onSaveError(reason, current)
     }
@@ -90,6 +107,13 @@ export function createDraftEditor(composing: Composing) {
     }
     error.value = reason instanceof Error ? reason : new Error(String(reason))
     state.value = 'failed'
+  }
+
+  async function remove(current: Draft): Promise<void> {
+    isEnded = true
+    await client.drafts.delete(mailbox.peek(), current.id)
+    invalidate('overview')
+    invalidateDrafts()
   }
 
   /** Saves run one after the other, so that each knows the version of the one before. */
@@ -106,11 +130,9 @@ export function createDraftEditor(composing: Composing) {
     error,
     theirs,
     isReady,
-    isEmpty: computed(() => Object.values(fields.value).every((value) => value.trim() === '')),
     open,
     flush,
     set(change: Partial<DraftFields>) {
-      isTouched = true
       fields.value = { ...fields.peek(), ...change }
       clearTimeout(timer)
       timer = setTimeout(() => void flush(), saveAfterMs)
@@ -130,7 +152,8 @@ export function createDraftEditor(composing: Composing) {
       const current = draft.peek()
       draft.value = current
         ? await client.drafts.attachments.add(mailbox.peek(), current.id, files, { version: current.version })
-        : await client.drafts.create(mailbox.peek(), { attachments: files })
+        : await create({ attachments: files })
+      invalidateDrafts()
     },
     async removeFile(id: string) {
       await flush()
@@ -144,22 +167,25 @@ export function createDraftEditor(composing: Composing) {
       const current = draft.peek()
       if (!current) throw new Error('Write a recipient and a text first.')
       const sent = await client.drafts.send(mailbox.peek(), current.id, { version: current.version })
-      invalidate('drafts', 'thread', 'overview')
+      isEnded = true
+      invalidate('thread', 'overview')
+      invalidateDrafts()
       return sent
     },
-    /** Keeps the typed text. A reply that was opened and not changed is deleted again. */
+    /** Keeps what was typed. A draft of an answer or a new message from which everything was removed again is deleted. */
     async close() {
-      clearTimeout(timer)
+      if (isEnded) return
+      await flush()
       const current = draft.peek()
-      if (isTouched || composing.kind === 'draft') return flush()
-      if (current) await client.drafts.delete(mailbox.peek(), current.id)
+      const isUntouched = fieldNames.every((name) => fields.peek()[name].trim() === (name === 'text' ? '' : first[name]))
+      if (current && composing.kind !== 'draft' && isUntouched && current.attachments.length === 0) await remove(current)
     },
     async discard() {
+      isEnded = true
       clearTimeout(timer)
       await running
       const current = draft.peek()
-      if (current) await client.drafts.delete(mailbox.peek(), current.id)
-      invalidate('drafts', 'overview')
+      if (current) await remove(current)
     },
   }
 }

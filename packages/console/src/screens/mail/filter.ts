@@ -1,15 +1,8 @@
 // The filter of the message list, with folder, mailbox and search, as it is in the address.
 import type { MessageSummary } from '@callsign/sdk'
 
-const messageFolders = ['inbox', 'unread', 'starred', 'sent', 'all'] as const
-/** Folders of threads, which agents sort with the API. */
-const threadFolders = ['scheduled', 'archive', 'spam', 'trash'] as const
-export const folders = [...messageFolders, ...threadFolders] as const
-export type ThreadFolder = (typeof threadFolders)[number]
+export const folders = ['inbox', 'unread', 'starred', 'drafts', 'scheduled', 'sent', 'all', 'archive', 'spam', 'trash'] as const
 export type Folder = (typeof folders)[number]
-
-/** The folder as one of threads, or null for one of messages. */
-export const threadFolderOf = (folder: Folder): ThreadFolder | null => threadFolders.find((one) => one === folder) ?? null
 
 export type MailFilter = { mailbox: string; folder: Folder; label: string; search: string }
 
@@ -22,6 +15,13 @@ export function readFilter(query: URLSearchParams): MailFilter {
     label: query.get('label') ?? '',
     search: query.get('q') ?? '',
   }
+}
+
+/** What the list shows: threads of a folder, messages that a search found, or drafts. */
+export function listKindOf({ folder, search }: MailFilter): 'threads' | 'messages' | 'drafts' {
+  if (folder === 'drafts') return 'drafts'
+  const isSearch = search !== '' && folder !== 'archive' && folder !== 'spam'
+  return isSearch || folder === 'starred' ? 'messages' : 'threads'
 }
 
 export type ListQuery = {

@@ -1,19 +1,37 @@
 // Folders and mailboxes beside the message list.
 import type { Identity } from '@callsign/sdk'
+import { useQuery } from '../../cache/query.ts'
 import { Icon, type IconName } from '../../elements/icon.tsx'
 import { addressOf } from '../../navigation/place.ts'
+import { consoleCall } from '../../session/console-api.ts'
 import { type Folder, folders, type MailFilter } from './filter.ts'
 
-const folderNames: Record<Folder, { title: string; icon: IconName }> = {
+export const folderNames: Record<Folder, { title: string; icon: IconName }> = {
   inbox: { title: 'Inbox', icon: 'inbox' },
   unread: { title: 'Unread', icon: 'mail' },
   starred: { title: 'Starred', icon: 'star' },
+  drafts: { title: 'Drafts', icon: 'edit' },
   sent: { title: 'Sent', icon: 'sent' },
   all: { title: 'All mail', icon: 'log' },
   scheduled: { title: 'Scheduled', icon: 'clock' },
   archive: { title: 'Archive', icon: 'archive' },
   spam: { title: 'Spam', icon: 'block' },
   trash: { title: 'Trash', icon: 'trash' },
+}
+
+/** Unread threads, or all drafts. Counts stop at 1000. */
+type FolderCounts = { inbox: number; spam: number; drafts: number; scheduled: number }
+
+function Count({ folder, counts }: { folder: Folder; counts: FolderCounts | undefined }) {
+  const count = counts?.[(folder === 'unread' ? 'inbox' : folder) as keyof FolderCounts] ?? 0
+  if (count === 0) return null
+  const isUnread = folder !== 'drafts' && folder !== 'scheduled'
+  return (
+    <span class="folder-count">
+      {count > 999 ? '999+' : count}
+      {isUnread && <span class="visually-hidden"> unread</span>}
+    </span>
+  )
 }
 
 /** Keeps the filter and changes one part of it. The default folder is left out of the address. */
@@ -23,6 +41,8 @@ function linkTo(filter: MailFilter, change: Partial<MailFilter>): string {
 }
 
 export function FolderPane({ filter, identities = [] }: { filter: MailFilter; identities: Identity[] | undefined }) {
+  const path = filter.mailbox ? `folders?mailbox=${encodeURIComponent(filter.mailbox)}` : 'folders'
+  const counts = useQuery(`folders ${filter.mailbox}`, () => consoleCall<FolderCounts>('GET', path)).data.value
   return (
     <div class="mail-folders">
       <nav aria-label="Folders">
@@ -34,7 +54,8 @@ export function FolderPane({ filter, identities = [] }: { filter: MailFilter; id
             aria-current={filter.folder === folder && !filter.label ? 'page' : undefined}
           >
             <Icon name={folderNames[folder].icon} />
-            {folderNames[folder].title}
+            <span class="truncate">{folderNames[folder].title}</span>
+            <Count folder={folder} counts={counts} />
           </a>
         ))}
         {filter.label && (

@@ -1,24 +1,23 @@
-// Folders, message list and thread side by side. On narrow screens one at a time.
+// Folders, list and thread side by side. On narrow screens one at a time.
 import type { Identity } from '@callsign/sdk'
-import { useEffect } from 'preact/hooks'
-import { usePages } from '../../cache/pages.ts'
 import { Button } from '../../elements/button.tsx'
 import { Failure, Loading } from '../../elements/empty.tsx'
 import { Screen } from '../../elements/screen.tsx'
-import { addressOf, go, place } from '../../navigation/place.ts'
+import { place } from '../../navigation/place.ts'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
 import { canWrite } from '../../session/session.ts'
 import { openComposer } from './composer-state.ts'
-import { type MailFilter, parseSearch, readFilter, type ThreadFolder, threadFolderOf } from './filter.ts'
-import { FolderPane } from './folder-pane.tsx'
-import { messagePages, useIdentities } from './mailboxes.ts'
-import { linkToMessage, MessageList } from './message-list.tsx'
+import { DraftPane } from './draft-pane.tsx'
+import { listKindOf, parseSearch, readFilter } from './filter.ts'
+import { FolderPane, folderNames } from './folder-pane.tsx'
+import { closeOpen, MailList } from './mail-list.tsx'
+import { useMailPages } from './mail-pages.ts'
+import { useIdentities } from './mailboxes.ts'
 import { SearchField } from './search-field.tsx'
-import { ThreadList } from './thread-list.tsx'
 import { ThreadPane } from './thread-pane.tsx'
 
-/** Opens `/inbox/{handle}/{message_id}`. The filter is in the query. */
+/** Opens `/inbox/{handle}/{id}` with the id of a thread, a message or a draft. The filter is in the query. */
 export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps) {
   const filter = readFilter(place.value.query)
   const identities = useIdentities()
@@ -27,10 +26,13 @@ export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps
     { keys: '/', label: 'Search', run: () => document.getElementById('mail-search')?.focus() },
     ...(canWrite.value ? [{ keys: 'c', label: 'Write a message', run: compose }] : []),
   ])
-  const threadFolder = threadFolderOf(filter.folder)
   const actions = (
     <>
-      <SearchField search={filter.search} hasProblem={threadFolder === null && parseSearch(filter.search).problem !== null} />
+      <SearchField
+        search={filter.search}
+        hasProblem={listKindOf(filter) === 'messages' && parseSearch(filter.search).problem !== null}
+        isDisabled={filter.folder === 'drafts'}
+      />
       {canWrite.value && (
         <Button kind="primary" icon="edit" shortcut="c" onClick={compose}>
           Compose
@@ -40,20 +42,16 @@ export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps
   )
   const known = identities.data.value
   return (
-    <Screen title="Inbox" actions={actions} isFlush>
+    <Screen
+      title={filter.search ? 'Search' : folderNames[filter.folder].title}
+      note={filter.mailbox || undefined}
+      actions={actions}
+      isFlush
+    >
       <div class={`mail-panes${openId ? ' has-open' : ''}`}>
         <FolderPane filter={filter} identities={known} />
-        {known && threadFolder ? (
-          <ThreadPanes
-            key={JSON.stringify(filter)}
-            folder={threadFolder}
-            filter={filter}
-            identities={known}
-            openHandle={openHandle}
-            openId={openId}
-          />
-        ) : known ? (
-          <Panes key={JSON.stringify(filter)} openHandle={openHandle} openId={openId} />
+        {known ? (
+          <Panes key={JSON.stringify(filter)} identities={known} openHandle={openHandle} openId={openId} />
         ) : identities.error.value ? (
           <Failure error={identities.error.value} onRetry={identities.reload} />
         ) : (
@@ -64,66 +62,30 @@ export default function InboxScreen({ parts: [openHandle, openId] }: ScreenProps
   )
 }
 
-type ThreadPanesProps = {
-  folder: ThreadFolder
-  filter: MailFilter
-  identities: Identity[]
-  openHandle: string | undefined
-  openId: string | undefined
-}
+type PanesProps = { identities: Identity[]; openHandle: string | undefined; openId: string | undefined }
 
-function ThreadPanes({ folder, filter, identities, openHandle, openId }: ThreadPanesProps) {
-  const close = () => go(addressOf('/inbox', queryOf(place.peek().query)))
-  useShortcuts('Thread list', [{ keys: 'Escape', label: 'Close the thread', run: close }])
-  return (
-    <>
-      <section class="mail-list" aria-label="Threads">
-        <div class="grow mail-list-rows">
-          <ThreadList folder={folder} filter={filter} identities={identities} openId={openId} />
-        </div>
-      </section>
-      <section class="mail-open" aria-label="Message">
-        {openHandle && openId ? (
-          <ThreadPane handle={openHandle} messageId="" threadId={openId} identities={identities} onClose={close} />
-        ) : (
-          <p class="mail-hint faint">Choose a thread, or press j.</p>
-        )}
-      </section>
-    </>
-  )
-}
-
-function Panes({ openHandle, openId }: { openHandle: string | undefined; openId: string | undefined }) {
+function Panes({ identities, openHandle, openId }: PanesProps) {
   const filter = readFilter(place.value.query)
-  const identities = useIdentities().data.value ?? []
-  const pages = usePages(`messages ${JSON.stringify(filter)} ${identities.length}`, messagePages(filter, identities))
-  const items = pages.items.value
-  const at = openId ? items.findIndex((message) => message.id === openId) : -1
-  const open = (index: number) => {
-    const next = items[index]
-    if (next) go(linkToMessage(next, identities), { replace: openId !== undefined })
-  }
-  const close = () => go(addressOf('/inbox', queryOf(place.peek().query)))
-  useShortcuts('Message list', [
-    { keys: 'j', label: 'Next message', run: () => open(at + 1) },
-    { keys: 'k', label: 'Previous message', run: () => open(Math.max(0, at - 1)) },
-    { keys: 'Escape', label: 'Close the message', run: close },
-  ])
-  useEffect(() => {
-    if (at >= 0 && at + 10 > items.length) void pages.loadMore()
-  }, [at, items.length])
+  const list = useMailPages(filter, identities)
   return (
     <>
-      <MessageList pages={pages} identities={identities} filter={filter} openAt={at} />
+      <MailList list={list} identities={identities} filter={filter} openId={openId} />
       <section class="mail-open" aria-label="Message">
         {openHandle && openId ? (
-          <ThreadPane handle={openHandle} messageId={openId} threadId={items[at]?.thread_id} identities={identities} onClose={close} />
+          <Open handle={openHandle} id={openId} threadId={list.rows.find((row) => row.id === openId)?.threadId} identities={identities} />
         ) : (
-          <p class="mail-hint faint">Choose a message, or press j.</p>
+          <p class="mail-hint faint">{list.rows.length > 0 ? 'Choose a message, or press j.' : ''}</p>
         )}
       </section>
     </>
   )
 }
 
-const queryOf = (query: URLSearchParams): Record<string, string> => Object.fromEntries(query)
+type OpenProps = { handle: string; id: string; threadId: string | null | undefined; identities: Identity[] }
+
+/** A draft that answers a thread is shown in it. */
+function Open({ handle, id, threadId, identities }: OpenProps) {
+  if (id.startsWith('drf_') && !threadId) return <DraftPane key={id} handle={handle} id={id} identities={identities} onClose={closeOpen} />
+  const known = threadId ?? (id.startsWith('thrd_') ? id : undefined)
+  return <ThreadPane handle={handle} openId={id} threadId={known} identities={identities} onClose={closeOpen} />
+}

@@ -54,13 +54,14 @@ export default function InspectorScreen({ parts: [handle = '', id = ''] }: Scree
     const error = query.error.value
     return <Screen title="Message">{error ? <Failure error={error} onRetry={() => void query.reload()} /> : <Loading />}</Screen>
   }
+  const back = { href: addressOf(`/inbox/${handle}/${id}`), label: 'Back to the inbox' }
   const actions = (
     <ButtonLink href={addressOf(`/inbox/${handle}/${id}`)} icon="inbox">
       Open in the inbox
     </ButtonLink>
   )
   return (
-    <Screen title={message.subject || 'No subject'} note={handle} actions={actions}>
+    <Screen title={message.subject || 'No subject'} note={handle} actions={actions} back={back}>
       <div class="inspector">
         <Summary message={message} />
         <div>

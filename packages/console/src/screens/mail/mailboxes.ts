@@ -1,10 +1,11 @@
 // The identities of the organization with their mailboxes, and the page loader of a filtered message list.
-import type { Identity, MessageSummary, SearchPage } from '@callsign/sdk'
+import type { Identity } from '@callsign/sdk'
 import { listAll } from '../../cache/list-all.ts'
 import type { Cursor, LoadPage, Page } from '../../cache/pages.ts'
 import { type Query, useQuery } from '../../cache/query.ts'
 import { client } from '../../session/client.ts'
 import { listQueryOf, type MailFilter, matches, parseSearch } from './filter.ts'
+import type { ListedMessage } from './list-rows.ts'
 import { mergePages } from './merged-pages.ts'
 
 const pageSize = 50
@@ -12,8 +13,6 @@ const pageSize = 50
 const filteredPagesMax = 8
 /** Mailboxes whose inboxes are merged. The one list of an organization with more does not know folders, and is faster. */
 const mergedInboxesMax = 50
-
-export type ListedMessage = MessageSummary & { highlights?: SearchPage['data'][number]['highlights'] }
 
 /** Every identity, by name. */
 export function useIdentities(): Query<Identity[]> {

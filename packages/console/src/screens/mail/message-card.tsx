@@ -1,5 +1,5 @@
 // One message of a thread, folded to a line or whole with its warnings, codes and attachments.
-import type { Identity, MessageItem } from '@callsign/sdk'
+import type { Identity, Message, MessageItem } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
@@ -13,6 +13,7 @@ import { CodeChips } from './code-chips.tsx'
 import { FlagList } from './flag-list.tsx'
 import { MailFrame } from './mail-frame.tsx'
 import { MailText } from './mail-text.tsx'
+import { choiceOf, keepChoice } from './sender-choices.ts'
 import { AuthorBadge, StatusBadge } from './status-badge.tsx'
 
 type MessageCardProps = {
@@ -58,7 +59,7 @@ function UnfoldedMessage({ handle, message }: { handle: string; message: Message
     <div class="message-card-body">
       <div class="row wrap">
         {authentication && message.direction === 'inbound' && <AuthorBadge authentication={authentication} />}
-        {message.direction === 'outbound' && <StatusBadge status={message.status} />}
+        {message.direction === 'outbound' && <StatusBadge status={message.status} delivery={whole.data.value?.delivery ?? null} />}
         {message.released_at && <Badge tone="warn">released from quarantine</Badge>}
         {message.labels.map((label) => (
           <Badge key={label} tone="accent">
@@ -70,7 +71,7 @@ function UnfoldedMessage({ handle, message }: { handle: string; message: Message
       <Recipients message={message} />
       <FlagList flags={message.flags} />
       <CodeChips codes={message.codes} />
-      <Body message={message} />
+      <Body message={message} isProven={isProven(authentication)} />
       <Attachments attachments={message.attachments} />
     </div>
   )
@@ -99,15 +100,24 @@ function Recipients({ message }: { message: MessageItem }) {
   )
 }
 
-/** Text first, because agents read it. The formatted version is one click away. */
-function Body({ message }: { message: MessageItem }) {
-  const [isFormatted, setFormatted] = useState(message.html !== '' && message.text === '')
+/** True when the address of the sender cannot be forged: an agent on this server, or a passed DMARC check. */
+const isProven = (authentication: Message['authentication'] | undefined): boolean =>
+  authentication?.source === 'hosted' || authentication?.dmarc?.result === 'pass'
+
+/** Formatted first, as the sender wrote it. The other view is one click away and is remembered for the sender. */
+function Body({ message, isProven }: { message: MessageItem; isProven: boolean }) {
+  const { address } = parseAddress(message.from)
+  const [isFormatted, setFormatted] = useState(message.html !== '' && (message.text === '' || choiceOf(address).isText !== true))
+  const showFormatted = (isWanted: boolean) => {
+    setFormatted(isWanted)
+    keepChoice(address, { isText: !isWanted })
+  }
   const [isQuoteShown, setQuoteShown] = useState(false)
   const isFolded = message.extracted_text !== '' && message.extracted_text.trim() !== message.text.trim()
   return (
     <>
       {isFormatted ? (
-        <MailFrame message={message} />
+        <MailFrame message={message} sender={isProven ? address : null} />
       ) : (
         <MailText text={isFolded && !isQuoteShown ? message.extracted_text : message.text} />
       )}
@@ -118,7 +128,7 @@ function Body({ message }: { message: MessageItem }) {
           </Button>
         )}
         {message.html !== '' && message.text !== '' && (
-          <Button size="small" kind="quiet" onClick={() => setFormatted(!isFormatted)}>
+          <Button size="small" kind="quiet" onClick={() => showFormatted(!isFormatted)}>
             {isFormatted ? 'Show as text' : 'Show formatted'}
           </Button>
         )}

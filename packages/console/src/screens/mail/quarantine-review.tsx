@@ -15,6 +15,7 @@ import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
 import { parseAddress } from './addresses.ts'
+import { useBlockingRule } from './blocking-rules.ts'
 import { FlagList } from './flag-list.tsx'
 import { MailFrame } from './mail-frame.tsx'
 import { MailText } from './mail-text.tsx'
@@ -52,9 +53,11 @@ function useDecisions({ handle, message, onDecided }: Omit<ReviewProps, 'onClose
   const { address } = parseAddress(message.from)
   const domain = address.slice(address.lastIndexOf('@') + 1)
   const isHeld = message.status === 'quarantined'
+  const canAddRules = canOperate.value && address.includes('@')
+  const blocking = useBlockingRule(handle, message, [address, domain], canAddRules && isHeld)
   const leave = () => {
     patchItems('quarantine', message.id, () => null)
-    invalidate('overview', 'messages')
+    invalidate('overview', 'messages', 'rules')
     onDecided()
   }
   const release = async () => {
@@ -67,7 +70,10 @@ function useDecisions({ handle, message, onDecided }: Omit<ReviewProps, 'onClose
   return {
     domain,
     isHeld,
-    canAddRules: canOperate.value && address.includes('@'),
+    blocking,
+    // A second rule for the same address would contradict the first.
+    canAllow: canAddRules && blocking !== undefined && blocking?.entry !== address,
+    canBlock: canAddRules && blocking === null,
     release: () => void run(release, `Released to ${handle}`),
     releaseAndAllow: () =>
       void run(async () => {
@@ -91,8 +97,8 @@ function Review(props: ReviewProps) {
   const decisions = useDecisions(props)
   useShortcuts('Message in quarantine', [
     { keys: 'e', label: 'Release', run: decisions.release },
-    { keys: 'a', label: 'Release and allow the sender', run: () => decisions.canAddRules && decisions.releaseAndAllow() },
-    { keys: 'b', label: 'Block the domain and delete', run: () => decisions.canAddRules && decisions.block() },
+    { keys: 'a', label: 'Release and allow the sender', run: () => decisions.canAllow && decisions.releaseAndAllow() },
+    { keys: 'b', label: 'Block the domain and delete', run: () => decisions.canBlock && decisions.block() },
     { keys: '#', label: 'Delete', run: () => canOperate.value && setDeleting(true) },
   ])
   return (
@@ -105,7 +111,7 @@ function Review(props: ReviewProps) {
         <FlagList flags={message.flags} />
         <Preview message={message} />
       </div>
-      <Actions decisions={decisions} onDelete={() => setDeleting(true)} />
+      <Actions handle={handle} decisions={decisions} onDelete={() => setDeleting(true)} />
       {isDeleting && (
         <Confirm
           title="Delete this message?"
@@ -120,25 +126,35 @@ function Review(props: ReviewProps) {
   )
 }
 
-function Actions({ decisions, onDelete }: { decisions: ReturnType<typeof useDecisions>; onDelete: () => void }) {
-  const { domain, isHeld, canAddRules } = decisions
+type ActionsProps = { handle: string; decisions: ReturnType<typeof useDecisions>; onDelete: () => void }
+
+function Actions({ handle, decisions, onDelete }: ActionsProps) {
+  const { domain, isHeld, blocking, canAllow, canBlock } = decisions
   return (
     <footer class="review-actions">
       {isHeld ? (
-        <Button kind="primary" icon="check" shortcut="e" onClick={decisions.release}>
+        <Button icon="check" shortcut="e" onClick={decisions.release}>
           Release
         </Button>
       ) : (
         <span class="faint">This message is no longer in quarantine.</span>
       )}
-      {isHeld && canAddRules && (
+      {isHeld && canAllow && (
+        <Button shortcut="a" onClick={decisions.releaseAndAllow}>
+          Release and allow sender
+        </Button>
+      )}
+      {isHeld && canBlock && (
+        <Button kind="danger" icon="block" shortcut="b" onClick={decisions.block}>
+          Block {domain}
+        </Button>
+      )}
+      {isHeld && blocking && (
         <>
-          <Button shortcut="a" onClick={decisions.releaseAndAllow}>
-            Release and allow sender
-          </Button>
-          <Button kind="danger" icon="block" shortcut="b" onClick={decisions.block}>
-            Block {domain}
-          </Button>
+          <span class="faint">A rule blocks {blocking.entry}.</span>
+          <ButtonLink size="small" icon="rules" href={addressOf('/rules', { agent: handle })}>
+            Show the rules
+          </ButtonLink>
         </>
       )}
       {canOperate.value && <Button kind="danger" icon="trash" label="Delete" onClick={onDelete} />}

@@ -24,7 +24,7 @@ const hint = `Words, "phrases", -without, ${operators.join(' ')}`
 export const searchProblemId = 'mail-search-problem'
 
 /** `hasProblem` is true while the element with `searchProblemId` explains what is wrong. */
-export function SearchField({ search, hasProblem }: { search: string; hasProblem: boolean }) {
+export function SearchField({ search, hasProblem, isDisabled }: { search: string; hasProblem: boolean; isDisabled: boolean }) {
   const [text, setText] = useState(search)
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
@@ -47,8 +47,9 @@ export function SearchField({ search, hasProblem }: { search: string; hasProblem
         id="mail-search"
         class="input"
         type="search"
+        disabled={isDisabled}
         value={text}
-        placeholder="Search"
+        placeholder={isDisabled ? 'Drafts are not searched' : 'Search'}
         title={hint}
         aria-invalid={hasProblem}
         aria-describedby={hasProblem ? searchProblemId : undefined}

@@ -1,6 +1,10 @@
 // The delivery status of a message, and the results of its sender checks.
 import type { Message, MessageItem } from '@callsign/sdk'
 import { Badge, type Tone } from '../../elements/badge.tsx'
+import { isMailSimulated } from '../../waiting.ts'
+
+/** The host in the delivery log of simulated mail. */
+const simulatorHost = 'simulator'
 
 const tones: Record<MessageItem['status'], Tone> = {
   received: 'neutral',
@@ -12,7 +16,23 @@ const tones: Record<MessageItem['status'], Tone> = {
   failed: 'bad',
 }
 
-export const StatusBadge = ({ status }: { status: MessageItem['status'] }) => <Badge tone={tones[status]}>{status}</Badge>
+type StatusBadgeProps = {
+  status: MessageItem['status']
+  /** The delivery of the whole message, if it is known. It names the simulator as the host. */
+  delivery?: Message['delivery']
+}
+
+export function StatusBadge({ status, delivery }: StatusBadgeProps) {
+  const isSimulated = delivery ? delivery.recipients.some(({ log }) => log.at(-1)?.host === simulatorHost) : isMailSimulated.value
+  if (status === 'sent' && isSimulated) {
+    return (
+      <Badge tone="warn" title="The simulator recorded this message. It was not sent to another server.">
+        simulated
+      </Badge>
+    )
+  }
+  return <Badge tone={tones[status]}>{status}</Badge>
+}
 
 /** One badge for the author of an inbound message, for example internal or DMARC pass. */
 export function AuthorBadge({ authentication }: { authentication: Message['authentication'] }) {

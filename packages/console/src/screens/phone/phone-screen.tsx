@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
 import { Badge, Notice, type Tone } from '../../elements/badge.tsx'
-import { Button, ButtonLink } from '../../elements/button.tsx'
+import { Button } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
 import { Empty } from '../../elements/empty.tsx'
@@ -111,9 +111,6 @@ function NumberDetail({ id, sender }: { id: string; sender: string | undefined }
   const actions = (
     <>
       {number.data.value && <Copy value={number.data.value.phone_number} text="Copy" name="number" />}
-      <ButtonLink icon="back" href={addressOf('/phone')}>
-        All
-      </ButtonLink>
       {canOperate.value && (
         <Button kind="danger" onClick={() => setReleasing(true)}>
           Release
@@ -124,7 +121,13 @@ function NumberDetail({ id, sender }: { id: string; sender: string | undefined }
   const hasTexts = (texts.data.value?.data.length ?? 0) > 0
   const note = number.data.value && <NumberState number={number.data.value} />
   return (
-    <Screen title={number.data.value?.phone_number ?? 'Phone number'} note={note} actions={actions} isFlush={hasTexts}>
+    <Screen
+      title={number.data.value?.phone_number ?? 'Phone number'}
+      note={note}
+      actions={actions}
+      back={{ href: addressOf('/phone'), label: 'All numbers' }}
+      isFlush={hasTexts}
+    >
       <Loaded query={number}>{({ sms_error: error }) => error && <Notice tone="bad">{error.detail}</Notice>}</Loaded>
       <Loaded query={texts}>
         {({ data }: { data: SmsMessage[] }) =>
