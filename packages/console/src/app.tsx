@@ -94,7 +94,7 @@ function NoScreen() {
   const home = <ButtonLink href={addressOf('/')}>Go to the start</ButtonLink>
   return (
     <Screen title="Not found">
-      <Empty icon="search" title="There is no screen at this address" action={home}>
+      <Empty icon="search" title="This address does not lead to a screen" action={home}>
         The address is misspelt, or your role does not include the screen.
       </Empty>
     </Screen>

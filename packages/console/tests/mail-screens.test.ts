@@ -343,7 +343,7 @@ test.each(sizes)('a toast at $width px covers no action', async (size) => {
 
 test('an unknown address says so and leads back, and a page of a message has a way back at the left', async () => {
   await page.goto('/console/nowhere')
-  await page.getByText('There is no screen at this address').waitFor()
+  await page.getByText('This address does not lead to a screen').waitFor()
   await page.getByRole('link', { name: 'Go to the start' }).click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   const { id } = await world.waitForMail('sales', 'Shipping 40 units to Norway')

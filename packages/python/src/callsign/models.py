@@ -1857,6 +1857,7 @@ class Thread(TypedDict):
     unread_count: int
     last_message_at: str
     created_at: str
+    last_message: NotRequired[MessageItem]
 
 
 class ThreadWithMessages(TypedDict):
@@ -1884,6 +1885,7 @@ class ThreadWithMessages(TypedDict):
     unread_count: int
     last_message_at: str
     created_at: str
+    last_message: NotRequired[MessageItem]
     messages: List[MessageItem]
 
 

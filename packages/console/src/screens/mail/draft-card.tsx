@@ -49,28 +49,7 @@ export function DraftCard({ handle, draft }: { handle: string; draft: Draft }) {
         </div>
         {draft.text ? <MailText text={draft.text} /> : <p class="faint">This draft has no text yet.</p>}
         <Attachments attachments={draft.attachments} />
-        <div class="row">
-          {canWrite.value && (
-            <Button
-              size="small"
-              kind={isUnfinished(draft) ? 'primary' : 'default'}
-              icon="edit"
-              onClick={() => openComposer({ kind: 'draft', mailbox: handle, draftId: draft.id })}
-            >
-              {isUnfinished(draft) ? 'Continue writing' : 'Edit'}
-            </Button>
-          )}
-          {draft.approval && canReview.value && (
-            <ButtonLink size="small" icon="approvals" href={addressOf(`/approvals/${handle}/${draft.id}`)}>
-              Review
-            </ButtonLink>
-          )}
-          {canWrite.value && (
-            <Button size="small" kind="quiet" icon="trash" onClick={() => setDiscarding(true)}>
-              Discard
-            </Button>
-          )}
-        </div>
+        <DraftActions handle={handle} draft={draft} onDiscard={() => setDiscarding(true)} />
       </div>
       {isDiscarding && (
         <Confirm
@@ -83,5 +62,34 @@ export function DraftCard({ handle, draft }: { handle: string; draft: Draft }) {
         />
       )}
     </article>
+  )
+}
+
+type DraftActionsProps = { handle: string; draft: Draft; onDiscard: () => void }
+
+function DraftActions({ handle, draft, onDiscard }: DraftActionsProps) {
+  return (
+    <div class="row">
+      {canWrite.value && (
+        <Button
+          size="small"
+          kind={isUnfinished(draft) ? 'primary' : 'default'}
+          icon="edit"
+          onClick={() => openComposer({ kind: 'draft', mailbox: handle, draftId: draft.id })}
+        >
+          {isUnfinished(draft) ? 'Continue writing' : 'Edit'}
+        </Button>
+      )}
+      {draft.approval && canReview.value && (
+        <ButtonLink size="small" icon="approvals" href={addressOf(`/approvals/${handle}/${draft.id}`)}>
+          Review
+        </ButtonLink>
+      )}
+      {canWrite.value && (
+        <Button size="small" kind="quiet" icon="trash" onClick={onDiscard}>
+          Discard
+        </Button>
+      )}
+    </div>
   )
 }

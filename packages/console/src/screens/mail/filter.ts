@@ -17,7 +17,7 @@ export function readFilter(query: URLSearchParams): MailFilter {
   }
 }
 
-/** What the list shows: threads of a folder, messages that a search found, or drafts. */
+/** The content of the list: threads of a folder, messages that a search found, or drafts. */
 export function listKindOf({ folder, search }: MailFilter): 'threads' | 'messages' | 'drafts' {
   if (folder === 'drafts') return 'drafts'
   const isSearch = search !== '' && folder !== 'archive' && folder !== 'spam'

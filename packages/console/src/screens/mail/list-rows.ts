@@ -31,7 +31,7 @@ const recipientsOf = (to: string[]): string => (to.length > 0 ? `To ${to.map(nam
 export const whoOf = (message: Pick<ListedMessage, 'direction' | 'from' | 'to'>): string =>
   message.direction === 'outbound' ? recipientsOf(message.to) : nameOf(message.from)
 
-/** In the folder of sent mail, an answer stands for the person who was written to. */
+/** In the folder of sent mail, a received answer names its author as the recipient. */
 function threadWho({ last_message: last, participants }: ListedThread, isSentFolder: boolean): string {
   if (!last) return participants.join(', ')
   return isSentFolder && last.direction === 'inbound' ? recipientsOf([last.from]) : whoOf(last)

@@ -14,7 +14,7 @@ const titles: Partial<Record<Folder, { title: string; icon: IconName; text: stri
   starred: { title: 'Nothing is starred', icon: 'star', text: 'Star a message to find it here.' },
   drafts: { title: 'No drafts', icon: 'edit', text: 'A message that you began to write, and that is not sent yet, is kept here.' },
   scheduled: { title: 'Nothing is scheduled', icon: 'clock', text: 'Threads with a draft that is sent at a set time are listed here.' },
-  sent: { title: 'Nothing was sent yet', icon: 'sent', text: 'What the agents and you send is listed here.' },
+  sent: { title: 'Nothing was sent yet', icon: 'sent', text: 'Mail that the agents and you send is listed here.' },
   archive: { title: 'The archive is empty', icon: 'archive', text: 'Archived threads leave the inbox and stay here.' },
   spam: { title: 'No spam', icon: 'block', text: 'Threads that were moved to spam are listed here.' },
   trash: { title: 'The trash is empty', icon: 'trash', text: 'Deleted messages stay here for 30 days.' },

@@ -1,4 +1,4 @@
-// How a person reads the mail of each sender: as text or formatted, and with remote images or without. Kept in this browser.
+// The choices of a person per sender: mail as text or formatted, with or without remote images. Kept in this browser.
 
 export type SenderChoice = { isText?: boolean; areImagesShown?: boolean }
 

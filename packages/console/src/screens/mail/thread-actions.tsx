@@ -1,4 +1,4 @@
-// What a person can do with a thread and its opened message.
+// Actions on a thread and its opened message.
 import type { Draft, Thread } from '@callsign/sdk'
 import { Button, ButtonLink } from '../../elements/button.tsx'
 import { addressOf } from '../../navigation/place.ts'

@@ -675,11 +675,14 @@ class Drafts:
         self,
         *,
         agent: str | Unset = UNSET,
+        thread_id: str | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ListAllDraftsReply:
-        """Returns the drafts of all mailboxes, the newest first. An agent key sees its own drafts."""
+        """Returns the drafts of all mailboxes, the newest first, or those of one thread. An agent
+        key sees its own drafts.
+        """
         return self._connection.request(
             Request[ListAllDraftsReply](
                 "GET",
@@ -687,6 +690,7 @@ class Drafts:
                 query=given(
                     {
                         "agent": agent,
+                        "thread_id": thread_id,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -3278,6 +3282,7 @@ class Threads:
         after: str | Unset = UNSET,
         before: str | Unset = UNSET,
         q: str | Unset = UNSET,
+        with_last_message: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -3300,6 +3305,7 @@ class Threads:
                         "after": after,
                         "before": before,
                         "q": q,
+                        "with_last_message": with_last_message,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -3321,6 +3327,7 @@ class Threads:
         after: str | Unset = UNSET,
         before: str | Unset = UNSET,
         q: str | Unset = UNSET,
+        with_last_message: bool | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
@@ -3349,6 +3356,7 @@ class Threads:
                         "after": after,
                         "before": before,
                         "q": q,
+                        "with_last_message": with_last_message,
                         "limit": limit,
                         "cursor": cursor,
                     }

@@ -9,7 +9,7 @@ import * as store from './store.ts'
 export interface Overviews {
   /** Waiting items, the traffic of the last 24 hours, and problems of the server. An agent gets its own numbers and no problems. */
   describe(session: Session): Promise<{ waiting: Waiting; channels: Channel[]; findings: ServerFinding[] }>
-  /** What the folders of the organization hold, or those of one agent. An agent gets its own. Counts stop at 1000. */
+  /** The counts of folders of the organization, or of one agent. An agent gets its own. Counts stop at 1000. */
   countFolders(session: Session, handle: string | null): Promise<FolderCounts>
 }
 
