@@ -164,7 +164,7 @@ describe('drafts', () => {
     await page.getByText('Sent from sales').waitFor()
     expect((await draftsOf()).length).toBe(0)
     await page.getByRole('link', { name: 'Sent', exact: true }).click()
-    await page.locator('.mail-row', { hasText: 'To Ingrid Solheim' }).getByText('simulated', { exact: true }).waitFor()
+    await page.locator('.mail-row', { hasText: 'Shipping 40 units' }).getByText('simulated', { exact: true }).waitFor()
   })
 
   test('a new message is kept as a draft of its own, and can be discarded from its folder', async () => {
