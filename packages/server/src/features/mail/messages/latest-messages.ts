@@ -1,14 +1,23 @@
 // The summaries of the latest messages of listed threads.
 import type { MessageItem } from '@callsign/contract/message-views'
 import type { Static } from 'typebox'
-import type { Sql } from '../../../core/sql.ts'
 import type { WriteItems } from './item-json.ts'
-import { findVersions } from './store.ts'
+import type { ListedMessage } from './store.ts'
 
-/** Summaries of messages by id, from the cache of list items. Leaves out a message that was deleted since its thread was listed. */
-export async function findLatest(sql: Sql, writeItems: WriteItems, ids: string[]): Promise<Map<string, Static<typeof MessageItem>>> {
-  if (ids.length === 0) return new Map()
-  const { parts } = await writeItems(await findVersions(sql, ids), 'summary')
-  const items = JSON.parse(`[${Buffer.concat(parts).toString()}]`) as Static<typeof MessageItem>[]
-  return new Map(items.map((item) => [item.id, item]))
+type Summary = Static<typeof MessageItem>
+
+/** Adds the summaries of listed messages, from the cache of list items, to the threads that they are the latest of. */
+export async function addLatest<T extends { last_message_id: string }>(
+  threads: T[],
+  writeItems: WriteItems,
+  listed: ListedMessage[],
+): Promise<(T & { last_message?: Summary })[]> {
+  if (listed.length === 0) return threads
+  const { parts } = await writeItems(listed, 'summary')
+  const items = JSON.parse(`[${Buffer.concat(parts).toString()}]`) as Summary[]
+  const latest = new Map(items.map((item) => [item.id, item]))
+  return threads.map((thread) => {
+    const last = latest.get(thread.last_message_id)
+    return last ? { ...thread, last_message: last } : thread
+  })
 }

@@ -30,6 +30,7 @@ const unreadColumns: Record<View, RegExp | null> = {
 
 /** The ids and versions of messages, for the cache of list items. */
 export async function findVersions(sql: Sql, ids: string[]): Promise<ListedMessage[]> {
+  if (ids.length === 0) return []
   const { rows } = await sql.query<ListedMessage>({
     name: 'find-message-versions',
     text: `SELECT ${listedColumns} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,

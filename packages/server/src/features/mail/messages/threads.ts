@@ -17,12 +17,12 @@ import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from './count-store.ts'
 import type { WriteItems } from './item-json.ts'
 import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
-import { findLatest } from './latest-messages.ts'
+import { addLatest } from './latest-messages.ts'
 import { listByThread } from './list-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
 import * as searchStore from './search-store.ts'
-import type * as store from './store.ts'
+import * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
 import { type ThreadFacts, type ThreadRow, toThread } from './thread-model.ts'
 import * as threadStore from './thread-store.ts'
@@ -93,12 +93,9 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
       : searchThreads(scope, q, filter, page.limit, page.cursor))
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
-    const latestIds = with_last_message === true ? shown.map((row) => row.last_message_id) : []
-    const [threads, latest] = await Promise.all([showThreads(db.reads, shown), findLatest(db.reads, writeItems, latestIds)])
-    const data = threads.map((thread) => {
-      const last = latest.get(thread.last_message_id)
-      return last ? { ...thread, last_message: last } : thread
-    })
+    const threads = await showThreads(db.reads, shown)
+    const lastIds = with_last_message === true ? threads.map((thread) => thread.last_message_id) : []
+    const data = await addLatest(threads, writeItems, await store.findVersions(db.reads, lastIds))
     return { object: 'list' as const, data, has_more: nextCursor !== null, next_cursor: nextCursor }
   }
 
