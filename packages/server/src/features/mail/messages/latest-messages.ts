@@ -2,7 +2,6 @@
 import type { MessageItem } from '@callsign/contract/message-views'
 import type { Static } from 'typebox'
 import type { WriteItems } from './item-json.ts'
-import type { ListedMessage } from './store.ts'
 
 type Summary = Static<typeof MessageItem>
 
@@ -10,7 +9,7 @@ type Summary = Static<typeof MessageItem>
 export async function addLatest<T extends { last_message_id: string }>(
   threads: T[],
   writeItems: WriteItems,
-  listed: ListedMessage[],
+  listed: Parameters<WriteItems>[0],
 ): Promise<(T & { last_message?: Summary })[]> {
   if (listed.length === 0) return threads
   const { parts } = await writeItems(listed, 'summary')
