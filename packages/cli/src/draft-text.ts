@@ -1,5 +1,5 @@
 // The text of one draft, as its approver reads it.
-import type { Draft } from '@callsign/sdk'
+import type { Draft, DraftReview } from '@callsign/sdk'
 import { oneLine } from './output.ts'
 
 const field = (name: string, value: string): string => `${name}: ${oneLine(value)}`
@@ -26,4 +26,17 @@ export const shownDraft = (draft: Draft): string =>
     '',
     draft.text ?? '',
     ...(draft.html ? ['', 'As HTML:', '', draft.html] : []),
+  ].join('\n')
+
+/** The message that approval would send, as the console and the approval page show it. */
+export const shownReview = (review: DraftReview): string =>
+  [
+    field('Version', String(review.version)),
+    ...review.warnings.map(({ text }) => field('Warning', text)),
+    ...review.fields.flatMap(({ name, values }) => values.map((value) => field(name, value))),
+    ...review.attachments.map((file) => field('Attachment', `${file.filename} (${file.content_type}, ${file.size_bytes} bytes)`)),
+    ...review.images.map((image) => field('Image', image)),
+    '',
+    review.text,
+    ...(review.html_text === null ? [] : ['', 'Text of the HTML:', '', review.html_text]),
   ].join('\n')

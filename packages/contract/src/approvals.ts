@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { Draft } from './drafts.ts'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, MailboxParam, page, strict, Timestamp } from './schema.ts'
+import { Cursor, HandleReference, id, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum days that a draft waits for approval. */
 export const approvalDaysMax = 30
@@ -50,6 +50,64 @@ export const requestApproval = operation({
   status: 200,
   reply: Draft,
   errors: ['draft_incomplete', 'draft_version_conflict', 'draft_not_editable'],
+})
+
+const reviewWarnings = [
+  'held',
+  'from_name',
+  'reply_to',
+  'external',
+  'first_contact',
+  'many_recipients',
+  'hidden_recipients',
+  'images',
+  'not_composed',
+] as const
+
+/** The message that approval would send, with everything that its recipients get. The console, the link and connected apps show it. */
+export const DraftReview = Type.Object(
+  {
+    draft_id: Type.String(),
+    version: Type.Integer(),
+    agent_handle: Type.String(),
+    fields: Type.Array(Type.Object({ name: Type.String(), values: Type.Array(Type.String()) }), {
+      description: 'The header fields of the message: From, Reply-To, To, Cc, Bcc, Subject, and custom headers. Empty ones are left out.',
+    }),
+    text: Type.String(),
+    html: nullableString(),
+    html_text: nullableString({ description: 'The text of the HTML, which most recipients see.' }),
+    images: Type.Array(Type.String(), { description: 'The images that the HTML shows, at most 20.' }),
+    attachments: Type.Array(
+      Type.Object({
+        filename: Type.String(),
+        content_type: Type.String(),
+        size_bytes: Type.Integer(),
+        is_forwarded: Type.Boolean({ description: 'true for a file of the forwarded message.' }),
+      }),
+    ),
+    warnings: Type.Array(
+      Type.Object({
+        code: Type.Unsafe<(typeof reviewWarnings)[number]>({ type: 'string', enum: [...reviewWarnings] }),
+        text: Type.String(),
+      }),
+      { description: 'Reasons to read the message with care, the gravest first.' },
+    ),
+    expires_at: nullableString({ format: 'date-time', description: 'The end of the request for approval. null without one.' }),
+  },
+  { $id: 'DraftReview' },
+)
+
+export const reviewDraft = operation({
+  id: 'reviewDraft',
+  method: 'GET',
+  path: `${draftPath}/review`,
+  summary: 'Gets the message that a draft would be sent as, with warnings for the person that approves it.',
+  tag: 'Drafts',
+  scopes: ['drafts:read'],
+  params: draftParams,
+  status: 200,
+  reply: DraftReview,
+  errors: ['conflict'],
 })
 
 export const ApprovalLink = Type.Object(

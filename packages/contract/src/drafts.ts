@@ -177,12 +177,19 @@ export const draftVersionBytesMax = 256 * 1024
 export const DraftVersion = Type.Object(
   {
     version: Type.Integer(),
+    from: nullableString(),
     to: Type.Array(Type.String()),
     cc: Type.Array(Type.String()),
     bcc: Type.Array(Type.String()),
+    reply_to: Type.Array(Type.String()),
     subject: nullableString(),
     text: nullableString(),
     html: nullableString(),
+    headers: Type.Record(Type.String(), Type.String()),
+    automatic: Type.Boolean(),
+    attachments: Type.Array(Type.Object({ filename: Type.String(), content_type: Type.String(), size_bytes: Type.Integer() }), {
+      description: 'The names, types and sizes of its files.',
+    }),
     written_by: Type.Unsafe<'agent' | 'organization'>({
       type: 'string',
       enum: ['agent', 'organization'],

@@ -1,5 +1,5 @@
 // Drafts of one mailbox have versions, and are sent once, immediately or at a scheduled time. `mailbox` is a full address or an agent handle everywhere.
-import type { requestApproval } from '@callsign/contract/approvals'
+import type { requestApproval, reviewDraft } from '@callsign/contract/approvals'
 import type { listAllDrafts, listDrafts } from '@callsign/contract/draft-lists'
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
@@ -8,6 +8,7 @@ import { type Connection, path, type RequestOptions } from './request.ts'
 export type Draft = ReplyOf<typeof contract.getDraft>
 export type DraftPage = ReplyOf<typeof listDrafts>
 export type DraftVersion = ReplyOf<typeof contract.listDraftVersions>['data'][number]
+export type DraftReview = ReplyOf<typeof reviewDraft>
 export type SentDraft = ReplyOf<typeof contract.sendDraft>
 export type DraftAttachment = Draft['attachments'][number]
 export type NewDraftAttachment = NonNullable<BodyOf<typeof contract.updateDraft>['add_attachments']>[number]
@@ -76,6 +77,11 @@ export class Drafts {
   /** Earlier versions, newest first. The server keeps the last 20. */
   versions(mailbox: string, id: string, options?: RequestOptions): Promise<ReplyOf<typeof contract.listDraftVersions>> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/versions`, options })
+  }
+
+  /** The message that the draft would be sent as, with warnings for the person that approves it. */
+  review(mailbox: string, id: string, options?: RequestOptions): Promise<DraftReview> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/review`, options })
   }
 
   /** Makes a draft wait for a person, or renews a request that has expired. From then on, only an organization key sends it. */

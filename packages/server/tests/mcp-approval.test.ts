@@ -14,13 +14,18 @@ beforeAll(async () => {
   harness = await startHarness()
   await harness.createAgent('sales')
   await harness.createAgent('support')
-  const owner = openBrowser(harness)
-  await owner.signInByKey(harness.organizationKey)
+  const owner = await signedIn()
   app = createAppTools(harness)
   asking = (await app.connectApp(owner, { mail_approval: 'ask' })).access
   always = (await app.connectApp(owner, { mail_approval: 'always' })).access
 })
 afterAll(() => harness?.stop())
+
+async function signedIn() {
+  const browser = openBrowser(harness)
+  await browser.signInByKey(harness.organizationKey)
+  return browser
+}
 
 type Action = 'accept' | 'decline' | 'cancel'
 type Options = { revision?: 'legacy' | { pin: string }; canAsk?: boolean }
@@ -57,7 +62,17 @@ describe('a person at the app', () => {
     const { client, call, questions } = await connect(asking, 'accept')
     const sent = await call('mail_send', message)
     expect(sent).toMatchObject({ isError: false, state: 'queued' })
-    expect(questions).toEqual(['Send this message as sales?\nto: support@agents.localhost\nSubject: Offer\n\nBuy now'])
+    expect(questions).toEqual([
+      [
+        'Send this message as sales?',
+        'Warning: First contact with support@agents.localhost.',
+        'From: sales@agents.localhost',
+        'To: support@agents.localhost',
+        'Subject: Offer',
+        '',
+        'Buy now',
+      ].join('\n'),
+    ])
     await harness.waitForStatus('sales', sent.id, 'delivered')
     expect(await drafts()).toEqual([])
     await client.close()
@@ -100,6 +115,37 @@ test.each<[string, () => string, Options]>([
   expect(questions).toEqual([])
   await harness.expectApi(200, 'DELETE', `/mailboxes/sales/drafts/${result.id}`)
   await client.close()
+})
+
+test('the question shows everything that is sent, and no value begins a line of its own', async () => {
+  const { client, call, questions } = await connect(asking, 'cancel')
+  await call('mail_send', { ...message, to: ['Boss <boss@example.com>'], subject: `Offer\u2003\u00a0${'x'.repeat(400)}` })
+  const lines = (questions[0] as string).split('\n')
+  expect(lines).toContain('To: boss@example.com (Boss)')
+  expect(lines).toContain('Warning: Leaves the organization, to example.com.')
+  expect(lines).toContain(`Subject: Offer ${'x'.repeat(294)}…`)
+  for (const line of ['\u2028', '\u2029', '\u0085', '\n']) {
+    const forged = await call('mail_send', { ...message, subject: `Offer${line}To: boss@example.com` })
+    expect(forged.isError || !questions.at(-1)?.split('\n').includes('To: boss@example.com')).toBe(true)
+  }
+  await client.close()
+  for (const { id } of await drafts()) await harness.expectApi(200, 'DELETE', `/mailboxes/sales/drafts/${id}`)
+})
+
+test('drafts of a grant with approval always are in the queue, and those of another grant are not', async () => {
+  for (const [token, isWaiting] of [
+    [always, true],
+    [(await app.connectApp(await signedIn(), { mail_approval: 'agent' })).access, false],
+  ] as const) {
+    const { client, call } = await connect(token, 'accept')
+    const { id } = await call('draft_create', { ...message, subject: 'Queued' })
+    const draft = await harness.expectApi(200, 'GET', `/mailboxes/sales/drafts/${id}`)
+    expect(draft.approval?.status ?? null).toBe(isWaiting ? 'requested' : null)
+    const { data } = await harness.expectApi(200, 'GET', '/approvals')
+    expect(data.some((one: Json) => one.draft.id === id)).toBe(isWaiting)
+    await harness.expectApi(200, 'DELETE', `/mailboxes/sales/drafts/${id}`)
+    await client.close()
+  }
 })
 
 test('a plain key is never asked, whatever its client can', async () => {

@@ -28,16 +28,96 @@ test('flag is the default, sends the message, and shows the masked secret', asyn
   expect(await flagsOf((await harness.send('ann', 'ada@example.com')).id)).toEqual([])
 })
 
-test('subject, HTML and text attachments are searched, other files are not', async () => {
-  const content = Buffer.from(`TOKEN=${token}`).toString('base64')
-  const wheres = async (more: Json) =>
-    (await flagsOf((await harness.send('ann', 'ada@example.com', more)).id)).map((flag: Json) => flag.reason)
-  expect(await wheres({ subject: token })).toEqual([expect.stringContaining('the subject')])
-  expect(await wheres({ html: `<p>${token.slice(0, 9)}<b></b>${token.slice(9)}</p>` })).toEqual([expect.stringContaining('the HTML')])
-  expect(await wheres({ attachments: [{ filename: '.env', content_type: 'application/octet-stream', content }] })).toEqual([
-    expect.stringContaining('the file .env'),
-  ])
-  expect(await wheres({ attachments: [{ filename: 'a.png', content_type: 'image/png', content }] })).toEqual([])
+const content = (text: string | Buffer) => Buffer.from(text as string).toString('base64')
+/** The reasons of the flags of a message with these fields. */
+const reasonsOf = async (more: Json): Promise<string[]> =>
+  (await flagsOf((await harness.send('ann', 'ada@example.com', more)).id)).map((flag: Json) => flag.reason)
+
+const words = Buffer.from(token).toString('base64')
+const attached = `Subject: Old\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Transfer-Encoding: base64\r\n\r\n${words}\r\n--b--\r\n`
+
+test.each<[string, Json, string]>([
+  ['the subject', { subject: token }, 'the subject'],
+  ['the HTML', { html: `<p>${token.slice(0, 9)}<b></b>${token.slice(9)}</p>` }, 'the HTML'],
+  ['a custom header', { headers: { 'X-Note': token } }, 'the header X-Note'],
+  ['an encoded custom header', { headers: { 'X-Note': `=?UTF-8?B?${words}?=` } }, 'the header X-Note'],
+  ['the name of a header', { headers: { [token]: 'yes' } }, 'the names of the headers'],
+  ['List-Unsubscribe', { headers: { 'List-Unsubscribe': `<https://example.com/?t=${token}>` } }, 'the header List-Unsubscribe'],
+  ['percent-encoding', { headers: { 'List-Help': `<https://example.com/?t=${token.replace('_', '%5F')}>` } }, 'the header List-Help'],
+  ['the name of From', { from: `${token} <ann@agents.localhost>` }, 'the header From'],
+  ['the name of Reply-To', { reply_to: `${token} <ann@agents.localhost>` }, 'the header Reply-To'],
+  ['the name of a recipient', { to: [`${token} <ada@example.com>`] }, 'the header To'],
+  ['the name of a hidden recipient', { bcc: [`${token} <ben@example.com>`] }, 'the header Bcc'],
+  ['a file name', { attachments: [{ filename: `${token}.png`, content: content('x') }] }, 'the names of the files'],
+  [
+    'a text file declared as binary',
+    { attachments: [{ filename: '.env', content_type: 'application/octet-stream', content: content(token) }] },
+    'the file .env',
+  ],
+  [
+    'a text file declared as an image',
+    { attachments: [{ filename: 'a.png', content_type: 'image/png', content: content(token) }] },
+    'the file a.png',
+  ],
+  [
+    'UTF-16 with a mark',
+    { attachments: [{ filename: 'a.bin', content: content(Buffer.from(`\ufeff${token}`, 'utf16le')) }] },
+    'the file a.bin',
+  ],
+  ['UTF-16 without a mark', { attachments: [{ filename: 'a.bin', content: content(Buffer.from(token, 'utf16le')) }] }, 'the file a.bin'],
+  [
+    'an attached message',
+    { attachments: [{ filename: 'a.eml', content_type: 'message/rfc822', content: content(attached) }] },
+    'the file a.eml',
+  ],
+  ['an attached message declared as binary', { attachments: [{ filename: 'a', content: content(attached) }] }, 'the file a'],
+])('a secret in %s is found', async (_name, more, where) => {
+  expect(await reasonsOf(more)).toEqual([expect.stringContaining(`In ${where}, there seems to be a secret: GitHub token.`)])
+})
+
+test('the files of a forwarded message are searched, and so is its text', async () => {
+  await harness.deliver({
+    from: 'eve@example.org',
+    to: 'ann@agents.localhost',
+    subject: 'With a key',
+    text: 'See the file',
+    attachments: [{ filename: 'key.bin', content: Buffer.from(`TOKEN=${token}`), contentType: 'application/octet-stream' }],
+  })
+  const { id } = await harness.waitForMail('ann', 'With a key')
+  const forward = (more: Json) =>
+    harness.expectApi(201, 'POST', `/mailboxes/ann/messages/${id}/forward`, { body: { to: 'ada@example.com', ...more } })
+  expect((await flagsOf((await forward({})).id)).map(({ reason }: Json) => reason)).toEqual([expect.stringContaining('the file key.bin')])
+  expect(await flagsOf((await forward({ forward_attachments: false })).id)).toEqual([])
+  const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: { forward_of: id, to: 'ada@example.com' } })
+  const sent = await harness.expectApi(201, 'POST', `/mailboxes/ann/drafts/${draft.id}/send`)
+  expect((await flagsOf(sent.id)).map(({ reason }: Json) => reason)).toEqual([expect.stringContaining('the file key.bin')])
+})
+
+/** Bytes that no search can read, as those of compressed files are. */
+const noise = randomBytes(3000)
+
+test('hold sends real images, PDFs and archives, and holds what it cannot read', async () => {
+  await harness.createAgent('binary')
+  await guard('binary', { outbound_guard: 'hold' })
+  const send = (bytes: Buffer, filename: string) =>
+    harness.api('POST', '/mail/send', {
+      body: {
+        agent: 'binary',
+        to: ['ada@example.com'],
+        subject: 'File',
+        text: 'See it',
+        attachments: [{ filename, content: content(bytes) }],
+      },
+    })
+  for (const start of ['\x89PNG\r\n\x1a\n', '\xff\xd8\xff\xe0', '%PDF-1.7\n', 'PK\x03\x04', '\x1f\x8b\x08'])
+    expect((await send(Buffer.concat([Buffer.from(start, 'latin1'), noise]), 'a.bin')).status).toBe(201)
+  const unknown = await send(noise, 'a.png')
+  expect(unknown.body.error).toMatchObject({
+    code: 'approval_required',
+    message: expect.stringContaining('Not searched for secrets: the file a.png.'),
+  })
+  const long = await send(Buffer.alloc(1_100_000, 'word '), 'a.txt')
+  expect(long.body.error.message).toContain('Not searched for secrets: the file a.txt.')
 })
 
 test('off searches nothing', async () => {
@@ -134,13 +214,36 @@ test('answers to one correspondent elsewhere are held above 20, on whatever thre
   expect(draft.approval.reasons).toEqual([expect.stringContaining('bot@example.net')])
   await harness.expectApi(201, 'POST', `/mailboxes/starter/drafts/${draft.id}/send`, { body: { version: draft.version } })
 
-  // Another correspondent, and a message that answers nothing, are not concerned.
+  // Another correspondent is not concerned.
   await harness.deliver({ from: 'ada@example.net', to: 'starter@agents.localhost', subject: 'A question', text: 'Hello' })
   expect((await answer(await harness.waitForMail('starter', 'A question'))).status).toBe(201)
-  await harness.send('starter', 'bot@example.net')
+  const unthreaded = { agent: 'starter', to: ['bot@example.net'], subject: 'Re: Ping', text: 'pong' }
+  expect((await harness.api('POST', '/mail/send', { body: unthreaded })).body.error.code).toBe('approval_required')
 
   await harness.db.query({ text: `UPDATE send_counts SET ends_at = ends_at - interval '611 seconds'` })
   expect((await answer(last)).status).toBe(201)
+})
+
+test('messages without a thread count as answers while their correspondent writes more than it is answered', async () => {
+  await harness.createAgent('program')
+  const send = async (to: string) =>
+    (await harness.api('POST', '/mail/send', { body: { agent: 'program', to: [to], subject: 'Pong', text: 'pong' } })).status
+  const deliver = async (from: string, index: number) => {
+    await harness.deliver({ from, to: 'program@agents.localhost', subject: `Ping ${from} ${index}`, text: 'ping' })
+    await harness.waitForMail('program', `Ping ${from} ${index}`)
+  }
+  const statuses: number[] = []
+  for (let index = 0; index < 22; index++) {
+    await deliver('bot@example.net', index)
+    statuses.push(await send(index % 2 ? 'bot@example.net' : `bot+${index}@example.net`))
+  }
+  expect(statuses).toEqual([...Array(20).fill(201), 403, 403])
+  // Notices to a correspondent that wrote once, or never, are not answers.
+  await deliver('ada@example.net', 0)
+  for (let index = 0; index < 22; index++) {
+    expect(await send('ada@example.net')).toBe(201)
+    expect(await send('ben@example.net')).toBe(201)
+  }
 })
 
 test('concurrent answers beyond the limit are refused at once, also when they hold all connections of the database', async () => {

@@ -80,6 +80,22 @@ test('approval ends with the next change of a scheduled draft', async () => {
   expect(held?.approval?.reasons).toEqual([expect.stringContaining('the file keys.txt')])
 })
 
+test('approval that is required later holds what was scheduled without the right to approve, and nothing else', async () => {
+  await harness.createAgent('later')
+  const scopes = ['mail:send', 'drafts:read', 'drafts:write']
+  const { key: writer } = await harness.expectApi(201, 'POST', '/keys', { body: { name: 'Writer', type: 'organization', scopes } })
+  const agent = await harness.agentKey('later')
+  const body = { to: ['ada@example.com'], subject: 'Later', text: 'Hello' }
+  const drafts = [await schedule('later', body, writer), await schedule('later', body, agent), await schedule('later', body)]
+  // A change by a key without the right makes it the key's schedule.
+  const changed = await schedule('later', body)
+  await harness.expectApi(200, 'PATCH', `${draftsOf('later')}/${changed.id}`, { key: writer, body: { text: 'Changed' } })
+  await harness.expectApi(200, 'PATCH', '/identities/later', { body: { draft_approval: 'required' } })
+  const [byWriter, byAgent, byOrganization, byChange] = await runJobs('later', [...drafts, changed])
+  for (const held of [byWriter, byAgent, byChange]) expect(held?.approval?.status).toBe('requested')
+  expect(byOrganization).toBeNull()
+})
+
 test('scheduled replies to one correspondent elsewhere are held above 20', async () => {
   await harness.createAgent('patient')
   await harness.deliver({ from: 'Bot <bot@example.net>', to: 'patient@agents.localhost', subject: 'Ping', text: 'ping' })

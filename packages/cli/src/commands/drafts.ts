@@ -1,4 +1,4 @@
-// drafts list|create|show|edit|versions|message|reject|rm|send. The approver of a draft views it and sends exactly that version.
+// drafts list|create|show|edit|versions|review|message|reject|rm|send. The approver of a draft views it and sends exactly that version.
 import type { Draft } from '@callsign/sdk'
 import {
   type Command,
@@ -13,7 +13,7 @@ import {
   type Values,
 } from '../command.ts'
 import { reportSent } from '../delivery-report.ts'
-import { shownDraft } from '../draft-text.ts'
+import { shownDraft, shownReview } from '../draft-text.ts'
 import { atVersion, bodyOptions, keyed, keyOption, readBody, recipientOptions, versionOption } from '../mail-body.ts'
 import { chooseMailbox, locate, mailboxOptions, readAgentFilter } from '../mailbox.ts'
 import { markChangeOptions, markOptions, readLabels, readMarkChange, readMarks } from '../marks.ts'
@@ -211,6 +211,20 @@ export const draftCommands: Command[] = [
           page.data.map((one) => [String(one.version), one.created_at, one.written_by, one.to.join(', '), one.subject ?? '']),
         ),
       )
+      return 0
+    },
+  },
+  {
+    words: 'drafts review',
+    takes: '[MAILBOX] ID',
+    about: 'Shows the message that a draft would be sent as, with warnings.',
+    example: 'callsign drafts review drf_01jq8',
+    operations: ['reviewDraft', 'getDraft'],
+    options: mailboxOptions,
+    async run(context, values, [given, id = '']) {
+      const { client, mailbox } = await locateDraft(context, values, given, id)
+      const review = await client.drafts.review(mailbox, id)
+      context.output.result(review, () => shownReview(review))
       return 0
     },
   },

@@ -200,6 +200,12 @@ export const mailDetails: Record<string, OperationDetails> = {
     sdk: 'const { data } = await callsign.approvals.list($query)',
     cli: 'callsign approvals list --limit 20',
   },
+  reviewDraft: {
+    description:
+      'Returns the message that sending the draft would send, with all header fields, the quoted message and the files of a forward, and what the outbound guard finds. The approval page, connected apps and the console show the same. `409 conflict` means that the message to forward was deleted.',
+    sdk: 'const review = await callsign.drafts.review($email_address, $draft_id)',
+    cli: `callsign drafts review sales ${draft}`,
+  },
   createApprovalLink: {
     description:
       'Returns a link to a page that shows this version of the draft and has buttons to approve and reject it. The link alone is enough to decide. Send it to the approver only. It works once, until `expires_at`. Any change of the draft makes it invalid. Opening it decides nothing, so link scanners are harmless. `409 conflict` means that the draft does not wait for approval.',

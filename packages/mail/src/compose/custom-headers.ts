@@ -70,7 +70,7 @@ function nameProblem(name: string, seen: Set<string>): string | null {
 
 function valueProblem(value: string, lineBytes: number): string | null {
   if (!value.trim()) return 'A header value must not be empty.'
-  if (/[\r\n\0]/.test(value)) return 'A header value must not hold line breaks or NUL.'
+  if (/[\r\n\0\p{Zl}\p{Zp}]/u.test(value)) return 'A header value must not hold line breaks or NUL.'
   if (/(?!\t)\p{Cc}/u.test(value)) return 'A header value must not hold control characters.'
   if (!value.isWellFormed()) return 'A header value must be well-formed Unicode.'
   if (lineBytes > lineBytesMax) return `A header has at most ${lineBytesMax} octets, its name included.`

@@ -546,17 +546,70 @@ class DraftMessage(TypedDict):
     sent_at: str
 
 
-class DraftVersion(TypedDict):
+class DraftReview(TypedDict):
+    draft_id: str
     version: int
-    to: List[str]
-    cc: List[str]
-    bcc: List[str]
-    subject: str | None
-    text: str | None
+    agent_handle: str
+    fields: List[DraftReviewFieldsItem]
+    """The header fields of the message: From, Reply-To, To, Cc, Bcc, Subject, and custom headers.
+    Empty ones are left out.
+    """
+    text: str
     html: str | None
-    written_by: Literal["agent", "organization"]
-    """agent for the agent's own key, organization for every other key and for people."""
-    created_at: str
+    html_text: str | None
+    """The text of the HTML, which most recipients see."""
+    images: List[str]
+    """The images that the HTML shows, at most 20."""
+    attachments: List[DraftReviewAttachmentsItem]
+    warnings: List[DraftReviewWarningsItem]
+    """Reasons to read the message with care, the gravest first."""
+    expires_at: str | None
+    """The end of the request for approval. null without one."""
+
+
+class DraftReviewAttachmentsItem(TypedDict):
+    filename: str
+    content_type: str
+    size_bytes: int
+    is_forwarded: bool
+    """true for a file of the forwarded message."""
+
+
+class DraftReviewFieldsItem(TypedDict):
+    name: str
+    values: List[str]
+
+
+class DraftReviewWarningsItem(TypedDict):
+    code: Literal["held", "from_name", "reply_to", "external", "first_contact", "many_recipients", "hidden_recipients", "images", "not_composed"]
+    text: str
+
+
+DraftVersion = TypedDict(
+    "DraftVersion",
+    {
+        "version": "int",
+        "from": "str | None",
+        "to": "List[str]",
+        "cc": "List[str]",
+        "bcc": "List[str]",
+        "reply_to": "List[str]",
+        "subject": "str | None",
+        "text": "str | None",
+        "html": "str | None",
+        "headers": "Dict[str, str]",
+        "automatic": "bool",
+        "attachments": "List[DraftVersionAttachmentsItem]",
+        "written_by": "Literal[\"agent\", \"organization\"]",
+        "created_at": "str",
+    },
+)
+
+
+class DraftVersionAttachmentsItem(TypedDict):
+    filename: str
+    content_type: str
+    size_bytes: int
 
 
 class Error(TypedDict):

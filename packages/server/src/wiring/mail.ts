@@ -7,6 +7,7 @@ import { createResolverHealth } from '../edges/dns/resolver-health.ts'
 import { reuseAnswers } from '../edges/dns/reused-answers.ts'
 import { createFileReader } from '../edges/mail-worker/file-reader.ts'
 import { createMailReader } from '../edges/mail-worker/reader.ts'
+import { createSecretSearcher } from '../edges/mail-worker/secret-searcher.ts'
 import { cancelJob } from '../edges/postgres/job-maker.ts'
 import { type Attachments, createAttachments } from '../features/mail/attachments/operations.ts'
 import { attachmentRoutes } from '../features/mail/attachments/routes.ts'
@@ -137,6 +138,7 @@ export function createMailArea(
 
   const loopRule = { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 }
   const messageCache = createMessageCache()
+  const secrets = createSecretSearcher({ log: log.child({ part: 'secret-searcher' }) })
   const outboundMail = createOutboundMail({
     db,
     identities,
@@ -151,6 +153,7 @@ export function createMailArea(
     mailDomain,
     messageCache: config.roles.includes('worker') ? messageCache : null,
     businessEvents,
+    secrets,
   })
   const mtaSts = createMtaSts({ db, resolver: dns, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
   const transport = createTransport(config, dns, mtaSts, log)
@@ -250,6 +253,7 @@ export function createMailArea(
       await transport.close()
       await reader.close()
       await fileReader.close()
+      await secrets.close()
     },
   }
 }

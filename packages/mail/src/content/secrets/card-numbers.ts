@@ -19,6 +19,9 @@ const cardWords =
 const otherWords =
   /\b(?:order|tracking|track|parcel|shipment|invoice|reference|ref|ticket|booking|imei|serial|isbn|ean|upc|gtin|phone|tel|fax|mobile|account|customer|transaction|receipt|id|uuid|timestamp|version|build)\b/i
 const contextCharacters = 48
+/** Most groups of a written number, and most digits. */
+const groupsMax = 5
+const digitsMax = 19
 
 /** The card numbers in a text, digits only. A bare number next to words such as `order` or `tracking` is not one. */
 export function findCardNumbers(text: string): string[] {
@@ -37,7 +40,7 @@ export function findCardNumbers(text: string): string[] {
 function cardIn(run: string): string | null {
   const groups = run.split(/[ -]/)
   for (let first = 0; first < groups.length; first++)
-    for (let end = groups.length; end > first; end--) {
+    for (let end = Math.min(groups.length, first + groupsMax); end > first; end--) {
       const some = groups.slice(first, end)
       if (isCard(some.join(''), some) && (some.length === 1 || run.includes(some.join(' ')) || run.includes(some.join('-'))))
         return some.join('')
@@ -46,7 +49,7 @@ function cardIn(run: string): string | null {
 }
 
 function isCard(digits: string, groups: string[]): boolean {
-  if (digits.length < 13 || digits.length > 19 || new Set(digits).size < 2) return false
+  if (digits.length < 13 || digits.length > digitsMax || new Set(digits).size < 2) return false
   const shape = groups.map((group) => group.length).join(',')
   return (
     networks.some(

@@ -4,17 +4,22 @@ import { RE2JS } from 're2js'
 import type { TextMatcher } from './secret.ts'
 
 export const patternCharactersMax = 200
-/** Instructions of the compiled pattern, which bound the time per character. */
+/** Instructions of the compiled pattern, which bound the steps per character. */
 const sizeMax = 2_000
 
+/** A compiled pattern. A search takes at most `size` steps per character. */
+export type CompiledPattern = TextMatcher & { size: number }
+
 /** Compiles a pattern. Throws an Error with the reason when it is not valid, is too large, or matches the empty text. */
-export function compilePattern(source: string): TextMatcher {
+export function compilePattern(source: string): CompiledPattern {
   if (source.length > patternCharactersMax) throw new Error(`a pattern has at most ${patternCharactersMax} characters`)
   const compiled = compile(source)
-  if (compiled.programSize() > sizeMax) throw new Error('the pattern repeats too much: lower its counts')
+  const size = compiled.programSize()
+  if (size > sizeMax) throw new Error('the pattern repeats too much: lower its counts')
   if (compiled.matcher('').find()) throw new Error('the pattern matches an empty text')
   return {
     name: source,
+    size,
     find(text) {
       const matcher = compiled.matcher(text)
       return matcher.find() ? (matcher.group() ?? '') : null

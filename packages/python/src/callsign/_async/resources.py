@@ -34,6 +34,7 @@ from ..models import (
     DraftAttachmentInput,
     DraftList,
     DraftMessage,
+    DraftReview,
     Identity,
     ImessageConversation,
     ImessageHistory,
@@ -769,6 +770,26 @@ class Drafts:
                         "expires_at": expires_at,
                     }
                 ),
+                timeout=request_timeout,
+            )
+        )
+
+    async def review(
+        self,
+        email_address: str,
+        draft_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> DraftReview:
+        """Returns the message that sending the draft would send, with all header fields, the
+        quoted message and the files of a forward, and what the outbound guard finds. The
+        approval page, connected apps and the console show the same. `409 conflict` means that
+        the message to forward was deleted.
+        """
+        return await self._connection.request(
+            Request[DraftReview](
+                "GET",
+                f"/mailboxes/{segment(email_address)}/drafts/{segment(draft_id)}/review",
                 timeout=request_timeout,
             )
         )

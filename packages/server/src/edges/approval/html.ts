@@ -1,6 +1,7 @@
 // The HTML of the approval page. Every value is untrusted: an agent wrote the draft, perhaps after reading a stranger's mail.
 import { createHash } from 'node:crypto'
-import type { LinkedDraft } from '../../features/mail/drafts/model.ts'
+import type { DraftReview } from '@callsign/contract/approvals'
+import type { Static } from 'typebox'
 
 const style = [
   'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:0 auto;padding:1rem;color:#1c1c1e;background:#fff}',
@@ -51,28 +52,27 @@ const row = (name: string, values: string[]): string[] =>
 const part = (title: string, text: string): string => `<h2>${title}</h2>\n<pre>${escapeHtml(text)}</pre>`
 
 /** The draft with its two forms, or without them when it is too long to show. */
-export function draftPage(draft: LinkedDraft): string {
+export function draftPage(draft: Static<typeof DraftReview>): string {
+  const { text, html_text: htmlText, images, attachments } = draft
   const fields = [
-    ...row('From', [draft.from]),
-    ...row('To', draft.to),
-    ...row('Cc', draft.cc),
-    ...row('Bcc', draft.bcc),
-    ...row('Subject', [draft.subject]),
-    ...draft.headers.flatMap(([name, value]) => row(name, [value])),
+    ...draft.fields.flatMap(({ name, values }) => row(name, values)),
     ...row(
       'Attachments',
-      draft.attachments.map(({ name, type, bytes }) => `${name} (${type}, ${bytes} bytes)`),
+      attachments.map(
+        (file) =>
+          `${file.filename} (${file.content_type}, ${file.size_bytes} bytes${file.is_forwarded ? ', of the forwarded message' : ''})`,
+      ),
     ),
+    ...row('Images in the HTML', images),
   ]
-  const isTooLong = draft.text.length + (draft.htmlText?.length ?? 0) > shownCharactersMax
+  const isTooLong = text.length + (htmlText?.length ?? 0) > shownCharactersMax
+  const validity = draft.expires_at === null ? '' : ` The link is valid until ${escapeHtml(draft.expires_at)}.`
   const body = [
-    `<p>The agent ${escapeHtml(draft.agent)} asks to send this message. The link is valid until ${draft.expiresAt.toISOString()}.</p>`,
-    ...draft.warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning)}</p>`),
+    `<p>The agent ${escapeHtml(draft.agent_handle)} asks to send this message.${validity}</p>`,
+    ...draft.warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning.text)}</p>`),
     `<dl>${fields.join('')}</dl>`,
-    ...(draft.text ? [part('Text', draft.text.slice(0, shownCharactersMax))] : []),
-    ...(draft.htmlText !== null
-      ? [part('Text of the HTML part, which most recipients see', draft.htmlText.slice(0, shownCharactersMax))]
-      : []),
+    ...(text ? [part('Text', text.slice(0, shownCharactersMax))] : []),
+    ...(htmlText !== null ? [part('Text of the HTML part, which most recipients see', htmlText.slice(0, shownCharactersMax))] : []),
     isTooLong ? '<p>The message is too long to approve here. Review it in the console.</p>' : forms,
   ]
   return frame('Approve this message?', body.join('\n'))

@@ -2,6 +2,7 @@
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { ReadMail } from '@callsign/mail/content/reading'
 import type { FileFailure, FileText } from '../../features/mail/attachments/provider.ts'
+import type { MailFlag, SearchedBytes, SecretSearch } from '../../features/mail/outbound/outbound-guard.ts'
 import type { ReportContent } from '../../features/mail/reports/model.ts'
 
 /** `end` means that nothing follows and nothing is in flight. */
@@ -28,3 +29,10 @@ export type FileTask =
 
 export type FileResults = { text: FileText; report: ReportContent }
 export type FileResult = FileResults[FileTask['kind']] | { failure: Exclude<FileFailure, 'busy'> }
+
+/** The files of a search are ranges of `bytes`. */
+export type SecretTask = Pick<SecretSearch, 'patterns' | 'fields'> & {
+  files: (Omit<SearchedBytes, 'bytes'> & { start: number; end: number })[]
+  bytes: ArrayBuffer
+}
+export type SecretResult = MailFlag[]

@@ -1,7 +1,8 @@
 // Asks the person at a connected app to approve a message, by elicitation in several rounds (revision 2026-07-28), and carries out the answer.
-import { getDraft, rejectDraft } from '@callsign/contract/drafts'
+import { type DraftReview, reviewDraft } from '@callsign/contract/approvals'
+import { rejectDraft } from '@callsign/contract/drafts'
 import { visible } from '@callsign/contract/tools/foreign-text'
-import type { Reply, Tool } from '@callsign/contract/tools/tool'
+import type { Tool } from '@callsign/contract/tools/tool'
 import { runTool, type ToolResult } from '@callsign/contract/tools/tool-run'
 import { tools } from '@callsign/contract/tools/tool-table'
 import {
@@ -12,7 +13,10 @@ import {
   inputResponse,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type { Static } from 'typebox'
 import type { Approval, ApprovalCodec, McpCaller, Shown } from './caller.ts'
+
+type Review = Static<typeof DraftReview>
 
 /** Signs the state that travels through the client, bound to its key. A person has 10 minutes to answer. */
 export const createApprovalCodec = (key: Buffer): ApprovalCodec =>
@@ -60,28 +64,64 @@ async function ask(
   context: ServerContext,
 ): Promise<InputRequiredResult> {
   const params = { email_address: agent, draft_id: draftId }
-  const draft = await approval.call({ operation: getDraft, params }, {})
-  const requestState = await approval.codec.mint({ agent, draftId, version: draft.version }, context)
-  const message = describe(agent, draft)
+  const review = (await approval.call({ operation: reviewDraft, params }, {})) as Review
+  const requestState = await approval.codec.mint({ agent, draftId, version: review.version }, context)
+  const message = describe(agent, review)
   return inputRequired({
     requestState,
     inputRequests: { [question]: inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } }) },
   })
 }
 
-/** The message as it would be sent, for a person. Characters that people cannot see are left out. */
-function describe(agent: string, draft: Reply): string {
-  const lines = [
-    `Send this message as ${agent}?`,
-    ...(['to', 'cc', 'bcc'] as const).flatMap((name) => (draft[name].length > 0 ? [`${name}: ${draft[name].join(', ')}`] : [])),
-    `Subject: ${draft.subject ?? ''}`,
-    ...(draft.attachments.length > 0 ? [`Attachments: ${draft.attachments.length}`] : []),
-    ...(draft.html ? ['The message has an HTML form, which the console shows.'] : []),
+const lineCharactersMax = 300
+const valuesMax = 20
+
+/** A value on one line, without characters that people cannot see, and cut. Every line it could begin would be one that it forges. */
+const oneLine = (value: string): string =>
+  cut(
+    visible(value)
+      .replace(/[\s\p{Zl}\p{Zp}\p{Cc}]+/gu, ' ')
+      .trim(),
+    lineCharactersMax,
+  )
+
+const cut = (text: string, charactersMax: number): string => (text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text)
+
+/** An address before its name, so that a name cannot pass for the address. */
+const addressFirst = (value: string): string => value.replace(/^(.*\S)\s*<([^<>]+)>$/s, '$2 ($1)')
+
+const lines = (name: string, values: string[]): string[] => [
+  ...values.slice(0, valuesMax).map((value) => `${name}: ${value}`),
+  ...(values.length > valuesMax ? [`${name}: ${values.length - valuesMax} more, which the console shows`] : []),
+]
+
+const addressFields = new Set(['From', 'Reply-To', 'To', 'Cc', 'Bcc'])
+
+/** The message as it would be sent, for a person: each value on one line, and the text last. */
+function describe(agent: string, review: Review): string {
+  const body = visible(review.text || review.html_text || '')
+  return [
+    `Send this message as ${oneLine(agent)}?`,
+    ...lines(
+      'Warning',
+      review.warnings.map(({ text }) => oneLine(text)),
+    ),
+    ...review.fields.flatMap(({ name, values }) =>
+      lines(
+        oneLine(name),
+        values.map((value) => oneLine(addressFields.has(name) ? addressFirst(value) : value)),
+      ),
+    ),
+    ...lines(
+      'Attachment',
+      review.attachments.map(({ filename, content_type, size_bytes }) => oneLine(`${filename} (${content_type}, ${size_bytes} bytes)`)),
+    ),
+    ...lines('Image in the HTML', review.images.map(oneLine)),
+    ...(review.html === null ? [] : ['The message has an HTML form, which the console shows.']),
     '',
-    String(draft.text ?? '').slice(0, charactersMax),
-    ...(String(draft.text ?? '').length > charactersMax ? ['… The console shows the rest.'] : []),
-  ]
-  return visible(lines.join('\n'))
+    body.slice(0, charactersMax),
+    ...(body.length > charactersMax ? ['… The console shows the rest.'] : []),
+  ].join('\n')
 }
 
 async function decide(

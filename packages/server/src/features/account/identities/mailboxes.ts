@@ -4,9 +4,10 @@ import { isId } from '@callsign/contract/ids'
 import type { Static } from 'typebox'
 import { batchLoader } from '../../../core/batch.ts'
 import type { Caller, CallerAgent } from '../../../core/caller.ts'
-import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
+import { forbidden, notFound } from '../../../core/errors.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import { approvalRequired, needsApproval } from './approval.ts'
 import {
   catchAllPart,
   domainOf,
@@ -175,17 +176,6 @@ export function createMailboxes(db: Database, domains: () => CustomDomains, sett
     },
   }
 }
-
-/** True when this caller writes drafts only, which a caller with the scope `drafts:approve` has to send. */
-export function needsApproval({ mailApproval, scopes }: Caller, owner: MailboxOwner): boolean {
-  return mailApproval === 'always' || (owner.draftApproval === 'required' && !scopes.has('drafts:approve'))
-}
-
-export const approvalRequired = (): ApiError =>
-  new ApiError(
-    'approval_required',
-    'Mail of this agent needs approval: its own key writes drafts, and an organization key sends or schedules them.',
-  )
 
 const isReachable = (owner: MailboxOwner): boolean => owner.isReachable
 

@@ -1,7 +1,6 @@
 // Operations on agent identities and their mailboxes.
 import type { createIdentity, Identity, updateIdentity } from '@callsign/contract/identities'
 import type { Metadata } from '@callsign/contract/metadata'
-import { compilePattern } from '@callsign/mail/content/secrets/patterns'
 import type { Static } from 'typebox'
 import { type Caller, identityIdsOf } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
@@ -15,12 +14,13 @@ import type { FindAgent } from '../keys/operations.ts'
 import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
 import { type Accounts, actorOf, createOnce } from '../organizations/operations.ts'
 import { type AddressDomain, type Addresses, addressTaken, checkLocalPart, createAddresses, reserveLocalPart } from './addresses.ts'
+import { checkPatterns } from './guard-patterns.ts'
 import { type CustomDomains, createMailboxes, type Mailboxes } from './mailboxes.ts'
 import * as metadataStore from './metadata-store.ts'
 import { catchAllPart, type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
 import * as store from './store.ts'
 
-export { approvalRequired, needsApproval } from './mailboxes.ts'
+export { approvalRequired, mayApprove, needsApproval, needsApprovalWhenDue } from './approval.ts'
 
 type NewIdentity = Static<NonNullable<typeof createIdentity.body>>
 type IdentityChange = Static<NonNullable<typeof updateIdentity.body>>
@@ -210,7 +210,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     async updateIdentity(call, reference, body) {
       const row = await findOwn(call.caller, reference)
       const { inbound_mode, outbound_mode, outbound_guard, outbound_guard_patterns } = body
-      for (const [index, pattern] of (outbound_guard_patterns ?? []).entries()) checkPattern(pattern, index)
+      await checkPatterns(outbound_guard_patterns ?? [])
       await call.transact(async (tx) => {
         await store.updateIdentity(tx, row.id, {
           displayName: body.display_name ?? null,
@@ -288,12 +288,3 @@ export const createFindAgent =
     const row = await store.findIdentity(db, organizationId, handle)
     return row && { identityId: row.id, handle: row.agent_handle }
   }
-
-/** Throws 400 for a pattern that the outbound guard cannot use. */
-function checkPattern(pattern: string, index: number): void {
-  try {
-    compilePattern(pattern)
-  } catch (error) {
-    throw invalid(`/outbound_guard_patterns/${index}`, (error as Error).message)
-  }
-}

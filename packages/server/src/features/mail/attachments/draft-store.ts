@@ -16,8 +16,8 @@ export async function findOfDrafts(sql: Sql, draftIds: string[]): Promise<Map<st
 }
 
 /** The attachments of one draft with the place of their bytes. */
-export async function findFiles(tx: Tx, draftId: string): Promise<DraftFile[]> {
-  const { rows } = await tx.query<DraftFile>({
+export async function findFiles(sql: Sql, draftId: string): Promise<DraftFile[]> {
+  const { rows } = await sql.query<DraftFile>({
     name: 'find-draft-files',
     text: 'SELECT filename, content_type, size_bytes, bytes, blob_key FROM attachments WHERE draft_id = $1 ORDER BY position',
     values: [draftId],

@@ -45,8 +45,7 @@ export function contentTypeOf(input: AttachmentInput, path: string): string {
 
 /** The file name as given. Throws 400 for control characters and path separators. */
 export function checkFilename(input: AttachmentInput, path: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: detects control characters
-  if (/[\u0000-\u001f\u007f/\\]/.test(input.filename))
+  if (/[\p{Cc}\p{Zl}\p{Zp}/\\]/u.test(input.filename))
     throw invalid(`${path}/filename`, 'filename must not contain control characters or path separators')
   return input.filename
 }

@@ -12,6 +12,7 @@ import { Raw } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import { FetchRefused, type Web } from '../../../core/web.ts'
 import { type DraftAttachment, findOfDrafts } from './draft-store.ts'
+import { createFileHeads, type FileHeads } from './file-heads.ts'
 import { signMediaUrl, verifyMediaLink } from './link.ts'
 import {
   type AttachmentInput,
@@ -43,7 +44,7 @@ type AttachmentView = Static<typeof Attachment>
 type StoredBytes = Pick<SourceFile, 'bytes' | 'blob_key'>
 
 /** Attachments of messages and drafts, and the signed downloads of all files. */
-export interface Attachments {
+export interface Attachments extends FileHeads {
   /** `GET /media/{attachment_id}`. Throws 403 for a forged or expired link, and 404 for a deleted attachment. */
   download(id: string, query: { expires: string; signature: string }): Promise<Raw>
 
@@ -212,10 +213,9 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
     },
 
     addSource: (source) => void attachmentSources.push(source),
-
     linkTo,
     keepBytes,
-
+    ...createFileHeads({ db, blobs, readBytes }),
     readFile: async (file) => file.bytes ?? blobs.get(file.blob_key as string),
 
     findSourceBlobs: async (keys) =>

@@ -1,7 +1,7 @@
 // Requests for approval: made by agents and by holds of the server, decided by people, and ended by time.
 import type * as contract from '@callsign/contract/approvals'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, keyIdOf } from '../../../core/caller.ts'
 import { now, nowMs } from '../../../core/clock.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import type { Emit, NewEvent } from '../../../core/event.ts'
@@ -9,13 +9,12 @@ import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import type { Identities } from '../../account/identities/operations.ts'
+import { type Identities, mayApprove, needsApproval } from '../../account/identities/operations.ts'
 import type { Actor } from '../../account/organizations/model.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
-import { findFiles } from '../attachments/operations.ts'
-import { type GuardedFile, HeldForApproval, type Inspection } from '../outbound/model.ts'
+import { HeldForApproval, type Inspection } from '../outbound/model.ts'
 import {
   type ApprovalColumns,
   approvalExpired,
@@ -28,6 +27,7 @@ import {
   readExpiry,
 } from './approval.ts'
 import * as approvalStore from './approval-store.ts'
+import { checkUnchanged, inspectThenWrite, type PreparedDraft } from './draft-queue.ts'
 import { checkComplete, checkVersion, type DraftRow, missingParts } from './model.ts'
 import * as store from './store.ts'
 
@@ -69,7 +69,7 @@ type Parts = {
   cancelJob: CancelJob
   emit: Emit
   show: (row: DraftRow) => Promise<DraftView>
-  inspectDraft: (sql: Sql | undefined, owner: MailboxOwner, row: DraftRow, files: GuardedFile[]) => Promise<Inspection>
+  prepareDraft: (owner: MailboxOwner, row: DraftRow, keyId: string | null) => Promise<PreparedDraft>
   lastsMs: number
   linkUrl: (linkId: string) => string
 }
@@ -77,7 +77,7 @@ type Parts = {
 const facts = (row: DraftRow) => ({ id: row.id, version: row.version, to: row.to_addresses, subject: row.subject })
 
 export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
-  const { db, accounts, identities, enqueue, cancelJob, emit, show, inspectDraft, lastsMs, linkUrl } = parts
+  const { db, accounts, identities, enqueue, cancelJob, emit, show, prepareDraft, lastsMs, linkUrl } = parts
 
   const emitOne = (tx: Tx, owner: MailboxOwner, row: DraftRow, type: NewEvent['type'], data: Record<string, unknown>): Promise<void> =>
     emit(tx, [
@@ -139,8 +139,8 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
   return {
     columnsAfter(caller, owner, before, changed, { reasons, isHeld }) {
       const isWaiting = before !== null && before.approval_status !== null
-      if (!caller.scopes.has('drafts:approve')) {
-        const asks = (isWaiting || isHeld || owner.draftApproval === 'required') && missingParts(changed).length === 0
+      if (!mayApprove(caller)) {
+        const asks = (isWaiting || isHeld || needsApproval(caller, owner)) && missingParts(changed).length === 0
         return asks ? newRequest(reasons, changed.updated_at) : { ...changed, approval_link_id: null }
       }
       if (!isWaiting) {
@@ -211,15 +211,25 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       const at = now()
       const expiresAt = body.expires_at === undefined ? new Date(at.getTime() + lastsMs) : readExpiry(body.expires_at, at.getTime())
-      const row = await call.transact(async (tx) => {
-        const before = await requireLocked(tx, owner, id)
-        checkReviewer(call.caller, before)
-        checkVersion(before, body.version)
-        checkComplete(before)
-        const { reasons } = await inspectDraft(tx, owner, before, await findFiles(tx, id))
-        return writeRequest(tx, owner, before, newApproval(reasons, at, expiresAt))
-      })
-      return show(row)
+      const check = (row: DraftRow): void => {
+        checkReviewer(call.caller, row)
+        checkVersion(row, body.version)
+        checkComplete(row)
+      }
+      const inspect = async (): Promise<PreparedDraft> => {
+        const [row] = (await store.findDrafts(db, [id])).values()
+        if (row?.mailbox_id !== owner.mailboxId) throw notFound('draft')
+        check(row)
+        return prepareDraft(owner, row, keyIdOf(call))
+      }
+      const write = ({ row, inspection }: PreparedDraft): Promise<DraftRow> =>
+        call.transact(async (tx) => {
+          const before = await requireLocked(tx, owner, id)
+          check(before)
+          checkUnchanged(before.version, row.version)
+          return writeRequest(tx, owner, before, newApproval(inspection.reasons, at, expiresAt))
+        })
+      return show(await inspectThenWrite(inspect, write))
     },
 
     async createApprovalLink(call, mailbox, id) {

@@ -1,30 +1,65 @@
-// Turns a draft into a queued message, in the caller's transaction.
+// Turns a draft into a queued message: composes and inspects it before the transaction that queues it.
 import { messageBytesMax } from '@callsign/contract/attachments'
+import { ApiError } from '../../../core/errors.ts'
 import type { CancelJob } from '../../../core/job.ts'
-import type { Sql, Tx } from '../../../core/sql.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, findFiles, moveToMessage } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import {
-  bodyBytes,
-  checkRecipients,
-  forwardedIsGone,
-  forwardOf,
-  type GuardedFile,
-  type OutgoingMessage,
-  type Queued,
-  readAddresses,
-} from '../outbound/model.ts'
+import { bodyBytes, checkRecipients, forwardedIsGone, type Inspection, type Queued, readAddresses } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
 import type { Storage } from '../storage/operations.ts'
-import { checkComplete, type DraftRow, toInspected } from './model.ts'
+import { type ComposedDraft, composeDraft } from './composed-draft.ts'
+import { checkComplete, type DraftRow, type SentBy } from './model.ts'
 import * as store from './store.ts'
 
-type Parts = { attachments: Attachments; messages: Messages; outboundMail: OutboundMail; storage: Storage; cancelJob: CancelJob }
+type Parts = {
+  db: Database
+  attachments: Attachments
+  messages: Messages
+  outboundMail: OutboundMail
+  storage: Storage
+  cancelJob: CancelJob
+}
 
-export function createDraftQueue({ attachments, messages, outboundMail, storage, cancelJob }: Parts) {
+/** The message that a draft would be sent as, with what a search of all of it has found. `row` may have fields of this send only. */
+export type PreparedDraft = {
+  row: DraftRow
+  forwarded: MessageRow | null
+  composed: ComposedDraft
+  /** In the order in which they are sent. */
+  files: { filename: string; content_type: string; size_bytes: number; is_forwarded: boolean }[]
+  inspection: Inspection
+}
+
+/** Another call has changed a draft since it was inspected. */
+class DraftChanged extends ApiError {
+  constructor() {
+    super('draft_version_conflict', 'The draft was changed at the same time. Get it again and retry.')
+  }
+}
+
+const triesMax = 10
+
+/** Inspects a draft and then writes it, and does both again if another call has changed the draft in between. */
+export async function inspectThenWrite<P, R>(inspect: () => Promise<P>, write: (inspected: P) => Promise<R>): Promise<R> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write(await inspect())
+    } catch (error) {
+      if (!(error instanceof DraftChanged) || tries === triesMax) throw error
+    }
+  }
+}
+
+/** Throws when a locked draft is not the one that was inspected, by its version or by its text. */
+export function checkUnchanged<T extends number | string>(locked: T, inspected: T): void {
+  if (locked !== inspected) throw new DraftChanged()
+}
+
+export function createDraftQueue({ db, attachments, messages, outboundMail, storage, cancelJob }: Parts) {
   async function findForwarded(row: DraftRow): Promise<MessageRow | null> {
     if (row.forward_of_message_id === null) return null
     const found = await messages.findMessage(row.forward_of_message_id)
@@ -32,52 +67,59 @@ export function createDraftQueue({ attachments, messages, outboundMail, storage,
     return found
   }
 
-  async function queueDraft(
-    tx: Tx,
-    owner: MailboxOwner,
-    row: DraftRow,
-    forwarded: MessageRow | null,
-    by: { keyId: string | null; isApproved: boolean },
-  ): Promise<Queued> {
+  /** Inspects the text of a draft that is being written. Its files are searched when it is sent. */
+  async function inspectText(owner: MailboxOwner, row: DraftRow, keyId: string | null): Promise<Inspection> {
+    const forwarded = row.forward_of_message_id === null ? null : await messages.findMessage(row.forward_of_message_id)
+    return outboundMail.inspect(owner, { ...composeDraft(owner, row, forwarded), keyId, fileNames: [], readFiles: async () => [] })
+  }
+
+  /** Composes and inspects a draft with all its files. May take seconds, so never within a transaction. */
+  async function prepareDraft(owner: MailboxOwner, row: DraftRow, keyId: string | null): Promise<PreparedDraft> {
+    const forwarded = await findForwarded(row)
+    const composed = composeDraft(owner, row, forwarded)
+    const [own, shared] = await Promise.all([
+      row.attachment_count > 0 ? findFiles(db, row.id) : [],
+      forwarded && row.forward_attachments ? attachments.filesOf(forwarded) : [],
+    ])
+    const inspection = await outboundMail.inspect(owner, {
+      ...composed,
+      keyId,
+      fileNames: [...shared, ...own].map(({ filename }) => filename),
+      readFiles: async (bytesMax) => [
+        ...(forwarded && shared.length > 0 ? await attachments.readHeadsOf(forwarded.id, bytesMax) : []),
+        ...(await attachments.readHeads(own, bytesMax)),
+      ],
+    })
+    const toFile = (is_forwarded: boolean) => (file: { filename: string; content_type: string; size_bytes: number }) => {
+      const { filename, content_type, size_bytes } = file
+      return { filename, content_type, size_bytes, is_forwarded }
+    }
+    return { row, forwarded, composed, files: [...shared.map(toFile(true)), ...own.map(toFile(false))], inspection }
+  }
+
+  /** Queues a prepared draft, whose row is locked. Throws `DraftChanged` when the row has another version. */
+  async function queueDraft(tx: Tx, owner: MailboxOwner, locked: DraftRow, prepared: PreparedDraft, by: SentBy): Promise<Queued> {
+    const { row, forwarded, composed, inspection } = prepared
+    checkUnchanged(locked.version, row.version)
     checkComplete(row)
     const recipients = checkRecipients({
       to: readAddresses('to', row.to_addresses),
       cc: readAddresses('cc', row.cc_addresses),
       bcc: readAddresses('bcc', row.bcc_addresses),
     })
+    const replyTo = readAddresses('reply_to', row.reply_to)
     const from = await outboundMail.chooseAuthor(owner, row.from_entry)
     const own = row.attachment_count > 0 ? await attachments.listOfDraft(tx, row.id) : []
-    const moved = {
-      count: own.length,
-      sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0),
-      files: own.length === 0 ? [] : await findFiles(tx, row.id),
-    }
-    const content = forwarded ? forwardOf(forwarded, row) : { subject: '', text: row.text ?? '', html: row.html ?? '' }
-    checkTotal(bodyBytes(content) + moved.sizeBytes, messageBytesMax)
-    const shared =
-      forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bodyBytes(content) + moved.sizeBytes) : []
-    const outgoing: OutgoingMessage = {
-      from,
-      recipients,
-      replyTo: readAddresses('reply_to', row.reply_to),
-      subject: row.subject ?? content.subject,
-      text: content.text,
-      html: content.html,
-      headers: row.headers,
-      labels: row.labels,
-      tags: row.tags,
-      metadata: row.metadata,
-      autoSubmitted: row.is_automatic ? 'auto-generated' : null,
-      attachments: shared,
-      ...by,
-      moved,
-      parent:
-        row.in_reply_to_message_id === null
-          ? null
-          : { id: row.in_reply_to_message_id, messageId: row.in_reply_to, references: row.reference_ids },
-      threadId: row.thread_id,
-    }
-    const queued = await outboundMail.queueMessage(tx, owner, outgoing)
+    const moved = { count: own.length, sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0) }
+    const bytes = bodyBytes(composed) + moved.sizeBytes
+    checkTotal(bytes, messageBytesMax)
+    const shared = forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bytes) : []
+    const queued = await outboundMail.queueMessage(tx, {
+      owner,
+      outgoing: { ...composed, from, recipients, replyTo, attachments: shared, moved, ...by },
+      // What a person has approved is not counted as an answer.
+      inspection: by.isApproved ? { ...inspection, answered: [] } : inspection,
+    })
     // They are counted with the message now.
     await storage.change(tx, owner, -moved.sizeBytes)
     if (moved.count > 0) await moveToMessage(tx, row.id, queued.id, shared.length)
@@ -85,9 +127,5 @@ export function createDraftQueue({ attachments, messages, outboundMail, storage,
     return queued
   }
 
-  /** Searches a draft for reasons to hold it. */
-  const inspectDraft = (sql: Sql | undefined, owner: MailboxOwner, row: DraftRow, files: GuardedFile[] = []) =>
-    outboundMail.inspect(owner, { ...toInspected(row), files }, sql)
-
-  return { findForwarded, queueDraft, inspectDraft }
+  return { inspectText, prepareDraft, queueDraft }
 }

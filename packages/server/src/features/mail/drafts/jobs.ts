@@ -5,9 +5,10 @@ import { ApiError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { Finish, Job, JobHandler } from '../../../core/job.ts'
 import type { Database } from '../../../core/sql.ts'
-import { approvalRequired, type Identities } from '../../account/identities/operations.ts'
+import { approvalRequired, type Identities, needsApprovalWhenDue } from '../../account/identities/operations.ts'
 import { HeldForApproval, isHeldForApproval } from '../outbound/model.ts'
 import { expireApprovalJob } from './approval.ts'
+import { inspectThenWrite, type PreparedDraft } from './draft-queue.ts'
 import { type DraftRow, sendDraftJob } from './model.ts'
 import type { Drafts } from './operations.ts'
 import * as store from './store.ts'
@@ -21,6 +22,7 @@ const withoutSchedule = (row: DraftRow): DraftRow => ({
   send_at: null,
   job_id: null,
   scheduled_by_key_id: null,
+  is_scheduled_by_approver: false,
   is_approved: false,
   version: row.version + 1,
   change_id: newId('draft'),
@@ -33,16 +35,22 @@ export function createScheduledSend({ db, identities, drafts }: { db: Database; 
     const owner = seen ? await identities.findOwner(seen.mailbox_id) : null
     // The draft was sent, deleted or rescheduled, so this job is obsolete.
     if (!seen || !owner || seen.job_id !== job.id) return db.transact((tx) => finish(tx, { done: true }))
-    try {
-      const forwarded = await drafts.findForwarded(seen)
-      await db.transact(async (tx) => {
+    /** The draft as it is now. Null when another job has replaced this one. */
+    const prepare = async (): Promise<PreparedDraft | null> => {
+      const row = (await store.findDrafts(db, [job.subject])).get(job.subject)
+      return row?.job_id === job.id ? drafts.prepareDraft(owner, row, row.scheduled_by_key_id) : null
+    }
+    const send = (prepared: PreparedDraft | null): Promise<void> =>
+      db.transact(async (tx) => {
         const row = await store.lockDraft(tx, seen.mailbox_id, seen.id)
-        if (row?.job_id === job.id) {
-          if (row.approval_status !== null || (row.is_written_by_agent && owner.draftApproval === 'required')) throw approvalRequired()
-          await drafts.queueDraft(tx, owner, row, forwarded, { keyId: row.scheduled_by_key_id, isApproved: row.is_approved })
+        if (prepared !== null && row?.job_id === job.id) {
+          if (row.approval_status !== null || needsApprovalWhenDue(row, owner)) throw approvalRequired()
+          await drafts.queueDraft(tx, owner, row, prepared, { keyId: row.scheduled_by_key_id, isApproved: row.is_approved })
         }
         await finish(tx, { done: true })
       })
+    try {
+      await inspectThenWrite(prepare, send)
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       await db.transact(async (tx) => {

@@ -1,4 +1,5 @@
 // The draft: its row, the fields of a request, and its view in the API.
+import type { DraftReview } from '@callsign/contract/approvals'
 import type { Attachment } from '@callsign/contract/attachments'
 import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
 import type { Metadata, Tag } from '@callsign/contract/metadata'
@@ -8,7 +9,7 @@ import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import { readLabels, readTags, toTags } from '../../../core/metadata.ts'
 import { formatAddress, snippetOf } from '../messages/model.ts'
-import { asList, checkHeaders, checkSubject, type Inspected, readAddress, readAddresses } from '../outbound/model.ts'
+import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
 import { type ApprovalColumns, toApproval } from './approval.ts'
 
 /** The kind of the job that sends a scheduled draft. */
@@ -43,6 +44,8 @@ export type DraftRow = {
   job_id: string | null
   /** The key of the latest change of a scheduled draft. Null for a member, or without a schedule. */
   scheduled_by_key_id: string | null
+  /** True when the caller of that change could approve the draft. */
+  is_scheduled_by_approver: boolean
   send_error: string | null
   is_written_by_agent: boolean
   change_id: string
@@ -218,29 +221,11 @@ export function checkVersion(row: Pick<DraftRow, 'version'>, version: number | u
     )
 }
 
-/** Everything that approval would send, as text. */
-export type LinkedDraft = {
-  agent: string
-  from: string
-  to: string[]
-  cc: string[]
-  bcc: string[]
-  headers: [string, string][]
-  subject: string
-  text: string
-  /** The text of the HTML part. Null without one. */
-  htmlText: string | null
-  attachments: { name: string; type: string; bytes: number }[]
-  /** Why the server holds the message. */
-  warnings: string[]
-  expiresAt: Date
-}
-
 export type Decision = { approve: true } | { approve: false; reason: string | null }
 
 export interface LinkDecisions {
-  /** The draft of a genuine, unused link. Null for any other token. */
-  find(token: string): Promise<LinkedDraft | null>
+  /** The review of the draft of a genuine, unused link. Null for any other token. */
+  find(token: string): Promise<Static<typeof DraftReview> | null>
   /** Sends or deletes the draft. False when the link has been used or invalidated meanwhile. Throws when the draft cannot be sent. */
   decide(token: string, decision: Decision, requestId: string): Promise<boolean>
 }
@@ -248,20 +233,11 @@ export interface LinkDecisions {
 /** The sender of a draft. `isApproved`: a person has approved exactly this version. */
 export type SentBy = { keyId: string | null; isApproved: boolean }
 
-/** The parts of a draft that the server searches for reasons to hold it. Its files are searched when it is sent. */
-export const toInspected = (row: DraftRow): Inspected => ({
-  subject: row.subject ?? '',
-  text: row.text ?? '',
-  html: row.html ?? '',
-  threadId: row.thread_id,
-  isReply: row.in_reply_to_message_id !== null,
-  addresses: [...row.to_addresses, ...row.cc_addresses, ...row.bcc_addresses].flatMap((entry) => readAddress(entry)?.address ?? []),
-  files: [],
-})
-
 /** The rows of added attachments, which come after those that the draft keeps. */
 export function placedAfter<A extends object>(kept: { position: number }[], added: A[], row: DraftRow, at: Date) {
   const first = (kept.at(-1)?.position ?? -1) + 1
   const more = { draft_id: row.id, organization_id: row.organization_id, created_at: at }
   return added.map((one, index) => ({ ...one, position: first + index, ...more }))
 }
+
+export const sizeOf = (files: { size_bytes: number }[]): number => files.reduce((sum, one) => sum + one.size_bytes, 0)

@@ -21,12 +21,14 @@ type Given = {
   /** The message that the draft answers or forwards. */
   message: MessageRow | null
   isByAgent: boolean
+  /** True when the caller can approve drafts. */
+  isByApprover: boolean
   /** The key of the call. Null for a member. */
   keyId: string | null
   at: Date
 }
 
-export function newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent, keyId, at }: Given): DraftRow {
+export function newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent, isByApprover, keyId, at }: Given): DraftRow {
   const answer = message && body.in_reply_to !== undefined ? answerTo(message, ownAddresses, body.reply_all ?? false) : null
   const text = fields.text ?? null
   const html = fields.html ?? null
@@ -58,6 +60,7 @@ export function newDraft({ owner, author, ownAddresses, body, fields, message, i
     send_at: sendAt,
     job_id: sendAt ? newId('job') : null,
     scheduled_by_key_id: sendAt ? keyId : null,
+    is_scheduled_by_approver: sendAt !== null && isByApprover,
     send_error: null,
     is_written_by_agent: isByAgent,
     change_id: newId('draft'),

@@ -1,42 +1,41 @@
 // Operations on drafts: create, read, list, change, delete and send.
-import { messageBytesMax } from '@callsign/contract/attachments'
+import type { reviewDraft } from '@callsign/contract/approvals'
 import type { listDrafts } from '@callsign/contract/draft-lists'
-import * as contract from '@callsign/contract/drafts'
+import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import { type Caller, keyIdOf, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
-import { newId } from '../../../core/ids.ts'
 import type { CancelJob, Enqueue } from '../../../core/job.ts'
-import { changeMetadata } from '../../../core/metadata.ts'
 import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import { approvalRequired, type Identities, needsApproval } from '../../account/identities/operations.ts'
+import { approvalRequired, type Identities, mayApprove, needsApproval } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
-import { checkTotal } from '../attachments/model.ts'
-import { type Attachments, deleteOfDraft, insertAttachments } from '../attachments/operations.ts'
-import type { MessageRow } from '../messages/model.ts'
+import { type Attachments, insertAttachments } from '../attachments/operations.ts'
 import type { Messages } from '../messages/operations.ts'
 import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
 import type { Storage } from '../storage/operations.ts'
-import { checkMayApprove, checkReviewer } from './approval.ts'
+import { checkReviewer } from './approval.ts'
+import { createApprovalReview } from './approval-review.ts'
 import { type ApprovalChanges, type Approvals, createApprovals } from './approvals.ts'
-import { createDraftQueue } from './draft-queue.ts'
-import { absence, findByClientId } from './lookup.ts'
+import { createDraftChange } from './draft-change.ts'
+import { createDraftQueue, type PreparedDraft } from './draft-queue.ts'
+import { createDraftSend } from './draft-send.ts'
+import { findByClientId } from './lookup.ts'
 import {
   checkRecipientCount,
   checkVersion,
   type DraftRow,
   placedAfter,
-  previewOf,
   readFields,
   type SentBy,
   sendDraftJob,
+  sizeOf,
   toDraft,
 } from './model.ts'
 import { newDraft } from './new-draft.ts'
@@ -63,18 +62,23 @@ export interface Drafts extends DraftReview, Approvals {
   /** `POST …/drafts/{draft_id}/send`: of concurrent sends one succeeds, and the others throw `draft_send_in_progress`. */
   sendDraft(call: Call, mailbox: string, id: string, body?: SendBody): Promise<ReplyOf<typeof contract.sendDraft>>
 
+  /** `GET …/drafts/{draft_id}/review`. */
+  reviewDraft(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof reviewDraft>>
+
   approvals: ApprovalChanges
+  /** The message that approval would send, with its warnings. */
+  review(owner: MailboxOwner, row: DraftRow): Promise<ReplyOf<typeof reviewDraft>>
   /** The draft in the API. */
   show(row: DraftRow): Promise<DraftView>
   /** Locks, checks the version and deletes. Throws 404 without it. */
   removeDraft(tx: Tx, owner: MailboxOwner, id: string, version: number | undefined): Promise<DraftRow>
-  /** The message that a draft forwards, or null. Throws 409 when that message was deleted. */
-  findForwarded(row: DraftRow): Promise<MessageRow | null>
+  /** The message that a draft would be sent as, inspected. Throws 409 when the message that it forwards was deleted. */
+  prepareDraft(owner: MailboxOwner, row: DraftRow, keyId: string | null): Promise<PreparedDraft>
   /**
    * Turns a locked draft into a queued message. Message, job, attachments and the end of the draft commit together, so that a draft is sent
-   * at most once. Throws ApiError when the draft cannot be sent as it is.
+   * at most once. Throws ApiError when the draft cannot be sent as it is, or is not the prepared one.
    */
-  queueDraft(tx: Tx, owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null, by: SentBy): Promise<Queued>
+  queueDraft(tx: Tx, owner: MailboxOwner, locked: DraftRow, prepared: PreparedDraft, by: SentBy): Promise<Queued>
 }
 
 type Parts = {
@@ -96,12 +100,13 @@ type Parts = {
 export function createDrafts(parts: Parts): Drafts {
   const { db, identities, attachments, messages, outboundMail, storage, enqueue, cancelJob } = parts
   const { chooseAuthor } = outboundMail
-  const { findForwarded, queueDraft, inspectDraft } = createDraftQueue({ attachments, messages, outboundMail, storage, cancelJob })
+  const { inspectText, prepareDraft, queueDraft } = createDraftQueue(parts)
   const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
 
-  const approvals = createApprovals({ ...parts, lastsMs: parts.approvalMs, show, inspectDraft })
+  const review = createApprovalReview({ identities, messages, prepareDraft })
+  const approvals = createApprovals({ ...parts, lastsMs: parts.approvalMs, show, prepareDraft })
 
   async function findOwn(owner: MailboxOwner, id: string): Promise<DraftRow | null> {
     const row = await loadDraft(id)
@@ -109,7 +114,7 @@ export function createDrafts(parts: Parts): Drafts {
   }
 
   /** Under draft approval an agent may neither schedule a draft nor change a scheduled one. */
-  function checkSchedule(caller: Caller, owner: MailboxOwner, row: DraftRow): void {
+  function checkSchedule({ caller }: Call, owner: MailboxOwner, row: DraftRow): void {
     if (row.send_at === null) return
     requireScope(caller, 'mail:send', 'drafts:approve')
     if (needsApproval(caller, owner)) throw approvalRequired()
@@ -145,8 +150,18 @@ export function createDrafts(parts: Parts): Drafts {
     approvals,
     show,
     removeDraft,
+    prepareDraft,
     queueDraft,
-    findForwarded,
+    review,
+    reviewDraft: async (caller, mailbox, id) => {
+      const owner = await identities.requireMailbox(caller, mailbox)
+      return review(owner, await requireDraft(owner, id))
+    },
+    updateDraft: createDraftChange({
+      ...{ ...parts, approvals, findOwn, inspectText, checkSchedule, schedule },
+      toView: (row, files) => toDraft(row, attachments.showRows(files)),
+    }),
+    sendDraft: createDraftSend({ ...parts, approvals, prepareDraft, queueDraft }),
 
     async createDraft(call, mailbox, body = {}) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
@@ -165,12 +180,13 @@ export function createDrafts(parts: Parts): Drafts {
       const made = newDraft({
         ...{ owner, author, ownAddresses, body, fields, message, at },
         isByAgent: call.caller.agents !== null,
+        isByApprover: mayApprove(call.caller),
         keyId: keyIdOf(call),
       })
-      const inspection = await inspectDraft(undefined, owner, made)
+      const inspection = await inspectText(owner, made, keyIdOf(call))
       const row = { ...made, ...approvals.columnsAfter(call.caller, owner, null, made, inspection) }
       checkRecipientCount(row)
-      checkSchedule(call.caller, owner, row)
+      checkSchedule(call, owner, row)
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
       const kept = await attachments.keep(owner.organizationId, loaded)
       const create = async (tx: Tx) => {
@@ -200,67 +216,6 @@ export function createDrafts(parts: Parts): Drafts {
       return show(await requireDraft(await identities.requireMailbox(caller, mailbox), id))
     },
 
-    async updateDraft(call, mailbox, id, body) {
-      const owner = await identities.requireMailbox(call.caller, mailbox)
-      const fields = readFields(body, now().getTime())
-      await chooseAuthor(owner, fields.from_entry)
-      // An early check, before any attachment is stored. It is repeated below on the locked draft.
-      const seen = await findOwn(owner, id)
-      if (!seen) throw await absence(db, owner, id, 'draft_not_editable')
-      checkVersion(seen, body.version)
-      const loaded = await attachments.load(body.add_attachments, 0, 'add_attachments')
-      const added = await attachments.keep(owner.organizationId, loaded)
-      const change = async (tx: Tx) => {
-        const before = await store.lockDraft(tx, owner.mailboxId, id)
-        const at = now()
-        if (!before) throw await absence(tx, owner, id, 'draft_not_editable')
-        checkVersion(before, body.version)
-        const present = before.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
-        const removed = new Set(body.remove_attachments ?? [])
-        for (const one of removed) if (!present.some((row) => row.id === one)) throw notFound('attachment of this draft')
-        const kept = present.filter((row) => !removed.has(row.id))
-        if (kept.length + added.length > contract.draftAttachmentsMax)
-          throw invalid('/add_attachments', `a draft has at most ${contract.draftAttachmentsMax} attachments`)
-        const isMoved = fields.send_at !== undefined
-        const metadata = body.metadata === undefined ? before.metadata : changeMetadata(before.metadata, body.metadata)
-        const changed = { ...before, ...fields, metadata }
-        const made: DraftRow = {
-          ...changed,
-          snippet: previewOf(changed),
-          version: before.version + 1,
-          attachment_count: kept.length + added.length,
-          job_id: isMoved ? (fields.send_at ? newId('job') : null) : before.job_id,
-          scheduled_by_key_id: changed.send_at === null ? null : keyIdOf(call),
-          is_approved: false,
-          send_error: null,
-          is_written_by_agent: call.caller.agents !== null,
-          change_id: newId('draft'),
-          updated_at: at,
-        }
-        const inspection = await inspectDraft(tx, owner, made)
-        const row = { ...made, ...approvals.columnsAfter(call.caller, owner, before, made, inspection) }
-        checkRecipientCount(row)
-        checkSchedule(call.caller, owner, row)
-        checkTotal(bodyBytes(row) + sizeOf([...kept, ...added]), messageBytesMax)
-        const inserted = placedAfter(kept, added, row, at)
-        await storage.change(tx, owner, sizeOf(inserted) + sizeOf(kept) - sizeOf(present))
-        await Promise.all([
-          // Queries of a transaction run in order, so this reads the content before the change.
-          store.keepVersion(tx, id, contract.draftVersionsMax, contract.draftVersionBytesMax),
-          store.updateDraft(tx, row),
-          removed.size > 0 ? deleteOfDraft(tx, id, [...removed]) : null,
-          insertAttachments(tx, inserted),
-          isMoved && before.job_id !== null ? cancelJob(tx, before.job_id) : null,
-          isMoved ? schedule(tx, row, at) : null,
-          approvals.record(tx, owner, before, row, actorOf(call)),
-        ])
-        const blobKeys = present.filter((one) => removed.has(one.id)).flatMap((one) => one.blob_key ?? [])
-        tx.afterCommit(() => attachments.deleteBlobs(blobKeys))
-        return toDraft(row, attachments.showRows([...kept, ...inserted]))
-      }
-      return call.transact(change).catch(storage.orAnnounce)
-    },
-
     async deleteDraft(call, mailbox, id) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       checkReviewer(call.caller, await requireDraft(owner, id))
@@ -270,31 +225,5 @@ export function createDrafts(parts: Parts): Drafts {
         return { id, deleted: true as const }
       })
     },
-
-    async sendDraft(call, mailbox, id, body = {}) {
-      const owner = await identities.requireSender(call.caller, mailbox)
-      const overrides = readFields(body, now().getTime())
-      const seen = await findOwn(owner, id)
-      if (!seen) throw await absence(db, owner, id, 'draft_send_in_progress')
-      const forwarded = await findForwarded(seen)
-      return call
-        .transact(async (tx) => {
-          const row = await store.lockDraft(tx, owner.mailboxId, id)
-          if (!row) throw await absence(tx, owner, id, 'draft_send_in_progress')
-          checkVersion(row, body.version)
-          checkReviewer(call.caller, row, body)
-          checkMayApprove(row, call.caller.scopes.has('drafts:approve'), now().getTime())
-          const queued = await queueDraft(tx, owner, { ...row, ...overrides }, forwarded, {
-            keyId: keyIdOf(call),
-            isApproved: row.approval_status !== null,
-          })
-          await approvals.recordSent(tx, owner, row, queued.id, actorOf(call))
-          return { id: queued.id, thread_id: queued.threadId, status: 'sent' as const }
-        })
-        .catch(storage.orAnnounce)
-        .catch(orGone)
-    },
   }
 }
-
-const sizeOf = (files: { size_bytes: number }[]): number => files.reduce((sum, one) => sum + one.size_bytes, 0)

@@ -97,12 +97,17 @@ export function createDraftReview({ db, identities, approvals, requireDraft, sho
 
 const toVersion = (row: store.DraftVersionRow): ReplyOf<typeof contract.listDraftVersions>['data'][number] => ({
   version: row.version,
+  from: row.from_entry,
   to: row.to_addresses,
   cc: row.cc_addresses,
   bcc: row.bcc_addresses,
+  reply_to: row.reply_to,
   subject: row.subject,
   text: row.text,
   html: row.html,
+  headers: row.headers,
+  automatic: row.is_automatic,
+  attachments: row.files,
   written_by: row.is_written_by_agent ? 'agent' : 'organization',
   created_at: row.created_at.toISOString(),
 })

@@ -23,6 +23,7 @@ export const draftRoutes = (drafts: Drafts): Route[] => [
   route(approvals.requestApproval, 'agent', (call, { params, body }) =>
     drafts.requestApproval(call, params.email_address, params.draft_id, body),
   ),
+  route(approvals.reviewDraft, 'agent', (call, { params }) => drafts.reviewDraft(call.caller, params.email_address, params.draft_id)),
   route(approvals.createApprovalLink, 'organization', (call, { params }) =>
     drafts.createApprovalLink(call, params.email_address, params.draft_id),
   ),

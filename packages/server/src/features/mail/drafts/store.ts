@@ -27,6 +27,7 @@ const changeable = [
     'send_at',
     'job_id',
     'scheduled_by_key_id',
+    'is_scheduled_by_approver',
     'send_error',
     'is_written_by_agent',
     'change_id',
@@ -136,20 +137,24 @@ export async function updateDraft(tx: Tx, row: DraftRow): Promise<void> {
   })
 }
 
-export type DraftVersionRow = Pick<
-  DraftRow,
-  'version' | 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'subject' | 'text' | 'html' | 'is_written_by_agent' | 'created_at'
->
+const versionNames = [
+  ...(['version', 'from_entry', 'to_addresses', 'cc_addresses', 'bcc_addresses', 'reply_to', 'subject', 'text', 'html'] as const),
+  ...(['headers', 'is_automatic', 'is_written_by_agent'] as const),
+]
+const versionColumns = versionNames.join(', ')
 
-const versionColumns = 'version, to_addresses, cc_addresses, bcc_addresses, subject, text, html, is_written_by_agent'
+export type DraftVersionRow = Pick<DraftRow, (typeof versionNames)[number] | 'created_at'> & {
+  files: { filename: string; content_type: string; size_bytes: number }[]
+}
 
 /** Keeps the current content of a locked draft as a version, unless it is larger than `bytesMax`. Only the last `versionsMax` stay. */
 export async function keepVersion(tx: Tx, id: string, versionsMax: number, bytesMax: number): Promise<void> {
   await tx.query({
     name: 'keep-draft-version',
     text: `WITH gone AS (DELETE FROM draft_versions v USING drafts d WHERE d.id = $1 AND v.draft_id = d.id AND v.version <= d.version - $2)
-      INSERT INTO draft_versions (organization_id, draft_id, created_at, ${versionColumns})
-      SELECT organization_id, id, updated_at, ${versionColumns} FROM drafts
+      INSERT INTO draft_versions (organization_id, draft_id, created_at, files, ${versionColumns})
+      SELECT organization_id, id, updated_at, (SELECT coalesce(jsonb_agg(jsonb_build_object('filename', filename, 'content_type', content_type,
+          'size_bytes', size_bytes) ORDER BY position), '[]') FROM attachments WHERE draft_id = $1), ${versionColumns} FROM drafts
       WHERE id = $1 AND coalesce(octet_length(text), 0) + coalesce(octet_length(html), 0) <= $3`,
     values: [id, versionsMax, bytesMax],
   })
@@ -159,7 +164,7 @@ export async function keepVersion(tx: Tx, id: string, versionsMax: number, bytes
 export async function listVersions(sql: Sql, id: string): Promise<DraftVersionRow[]> {
   const { rows } = await sql.query<DraftVersionRow>({
     name: 'list-draft-versions',
-    text: `SELECT ${versionColumns}, created_at FROM draft_versions WHERE draft_id = $1 ORDER BY version DESC`,
+    text: `SELECT ${versionColumns}, files, created_at FROM draft_versions WHERE draft_id = $1 ORDER BY version DESC`,
     values: [id],
   })
   return rows

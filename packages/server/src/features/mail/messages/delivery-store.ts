@@ -1,4 +1,5 @@
 // The SQL of recipients and their delivery.
+import { firstId } from '@callsign/contract/ids'
 import { anyOfIds, type Sql, sortedIds, type Tx } from '../../../core/sql.ts'
 import type { LogEntry, RecipientRow, RecipientStatus } from './model.ts'
 
@@ -50,6 +51,18 @@ export async function findExchange(sql: Sql, exchange: Exchange): Promise<Exchan
     values: [exchange.threadId, exchange.addresses, exchange.beforeId, exchange.sinceId],
   })
   return rows
+}
+
+/** The messages of a mailbox from these addresses since then, at most 1,000, by address without a tag. Hidden ones count. */
+export async function countReceived(sql: Sql, mailboxId: string, addresses: string[], since: Date): Promise<Map<string, number>> {
+  const { rows } = await sql.query<{ address: string; count: number }>({
+    name: 'count-received',
+    text: `SELECT address, count(*)::int AS count FROM (SELECT ${untagged('from_address')} AS address, direction FROM messages
+        WHERE mailbox_id = $1 AND is_hidden = ANY('{true,false}') AND id > $3 ORDER BY id DESC LIMIT 1000) m
+      WHERE direction = 'inbound' AND address = ANY($2) GROUP BY address`,
+    values: [mailboxId, addresses, firstId('message', since.getTime())],
+  })
+  return new Map(rows.map(({ address, count }) => [address, count]))
 }
 
 /** Recipients by message, in their original order. */

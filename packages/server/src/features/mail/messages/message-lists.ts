@@ -139,6 +139,19 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       return new Written<ReplyOf<typeof contract.listMessages>>(['{"object":"list","data":[', ...(await writeItems(data, view)).parts, end])
     },
 
+    /** True when a mailbox has sent mail to an address or has received mail from it. */
+    async hasExchanged(mailboxId: string, address: string): Promise<boolean> {
+      const filters = [
+        { to: address, direction: 'outbound' as const },
+        { from: address, direction: 'inbound' as const },
+      ]
+      const one = { limit: 1, cursor: null }
+      const found = await Promise.all(
+        filters.map((filter) => filterStore.listByFilter(db.reads, { column: 'mailbox_id', id: mailboxId }, filter, one, hasPartsIndex)),
+      )
+      return found.some((rows) => rows.length > 0)
+    },
+
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)

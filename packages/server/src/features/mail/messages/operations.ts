@@ -11,7 +11,7 @@ import { now } from '../../../core/clock.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { type Call, Later, Raw, type Written } from '../../../core/route.ts'
-import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
 import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
@@ -106,7 +106,10 @@ export interface Messages extends Threads, MessageBatches {
   /** Writes delivery results of recipients, and the status of their messages. */
   updateDeliveries(tx: Tx, deliveries: deliveryStore.DeliveryChange[], at: Date): Promise<void>
   /** The earlier messages with correspondents on a thread, with their delivery times. */
-  findExchange(exchange: deliveryStore.Exchange, sql?: Sql): Promise<deliveryStore.Exchanged[]>
+  findExchange(exchange: deliveryStore.Exchange): Promise<deliveryStore.Exchanged[]>
+  hasExchanged(mailboxId: string, address: string): Promise<boolean>
+  /** The messages from these correspondents since then, also trashed ones, by address without a tag. */
+  countReceived(mailboxId: string, addresses: string[], since: Date): Promise<Map<string, number>>
   /**
    * True when the mailbox of a message has sent this address an automatic answer since then. Holds a lock on the pair until the transaction
    * ends, so that concurrent calls cannot both answer.
@@ -280,7 +283,8 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
     findRecipients,
     lockRecipients: deliveryStore.lockRecipients,
     updateDeliveries: deliveryStore.updateDeliveries,
-    findExchange: (exchange, sql = db) => deliveryStore.findExchange(sql, exchange),
+    findExchange: (exchange) => deliveryStore.findExchange(db, exchange),
+    countReceived: (...from) => deliveryStore.countReceived(db, ...from),
 
     async describe(ids) {
       // One character more than fits shows that a body was cut.

@@ -2,7 +2,6 @@
 import { addressKey, untaggedKey } from '@callsign/mail/mail-address'
 import type { LoopRule } from './agent-loop.ts'
 import type { Addressed } from './filing.ts'
-import { toRecipientRows } from './model.ts'
 import type { Addition } from './sending-limits.ts'
 
 /** The counter of the answers of an identity. Its names are correspondents. */
@@ -16,18 +15,12 @@ export function correspondentOf(address: string): string {
 
 export const correspondentsOf = (addresses: string[]): string[] => [...new Set(addresses.map(correspondentOf))]
 
-/** The correspondents that a message answers. Answers that a person writes or approves do not count. */
-export function answeredBy({ outgoing }: Addressed, { windowMs }: LoopRule): string[] {
-  if (windowMs === 0 || outgoing.parent === null || outgoing.keyId === null || outgoing.isApproved) return []
-  return correspondentsOf(toRecipientRows(outgoing.recipients).map(({ address }) => address))
-}
-
 /** An addition for each correspondent of an identity. */
 export function answersIn(messages: Addressed[], rule: LoopRule): Addition[] {
   const additions = new Map<string, Addition>()
   for (const message of messages) {
     const { organizationId, identityId } = message.owner
-    for (const name of answeredBy(message, rule)) {
+    for (const name of message.inspection.answered) {
       const subject = answerSubject(identityId)
       const addition = additions.get(`${subject} ${name}`) ?? { organizationId, subject, name, seconds: rule.windowMs / 1000, amount: 0 }
       additions.set(`${subject} ${name}`, { ...addition, amount: addition.amount + 1 })

@@ -17,7 +17,7 @@ type Reply = ReplyOf<typeof sendBatch>
 type Parts = {
   requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner>
   prepare: (call: Call, owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
-  inspectOne: (message: Addressed) => Promise<Inspection>
+  inspectOne: (message: Omit<Addressed, 'inspection'>) => Promise<Inspection>
   judgeBatch: (sql: Sql, messages: Addressed[]) => Promise<(Guardrail | ApiError)[]>
   queueJudged: (tx: Tx, messages: Addressed[], guardrails: Guardrail[]) => Promise<Queued[]>
 }

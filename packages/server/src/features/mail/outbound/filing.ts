@@ -9,12 +9,11 @@ import { type MessageRow, snippetOf } from '../messages/model.ts'
 import type { Guardrail } from '../rules/model.ts'
 import { bodyBytes, type Inspection, type OutgoingMessage, toRecipientRows } from './model.ts'
 
-/** An outgoing message and the mailbox that sends it. */
-/** `inspection` is set where the message was inspected before its transaction. */
-export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspection?: Inspection }
+/** An outgoing message and the mailbox that sends it, inspected before the transaction that files it. */
+export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspection: Inspection }
 
 /** The rows of an outgoing message, queued. */
-export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, flags: MessageRow['flags'], mailDomain: string) {
+export function toFiling({ owner, outgoing, inspection }: Addressed, guardrail: Guardrail, mailDomain: string) {
   const at = now()
   const id = newId('message', at.getTime())
   const threadId = outgoing.threadId ?? newId('thread')
@@ -59,7 +58,7 @@ export function toFiling({ owner, outgoing }: Addressed, guardrail: Guardrail, f
     attachment_count: outgoing.attachments.length + moved.count,
     raw_id: null,
     guardrail,
-    flags,
+    flags: inspection.flags,
     released_at: null,
     trashed_at: null,
     created_at: at,

@@ -4,31 +4,27 @@ import type { ApiError } from '../../../core/errors.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import type { Attachments } from '../attachments/operations.ts'
 import type { Messages } from '../messages/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
-import { answeredBy, correspondentsOf } from './answers.ts'
+import { correspondentsOf } from './answers.ts'
 import { exchangeSince } from './attempt.ts'
+import { searchedFields } from './composed-message.ts'
 import type { Addressed } from './filing.ts'
-import { type GuardedFile, HeldForApproval, type Inspected, type Inspection } from './model.ts'
-import { guardFlags, isTextFile, reasonsOf, scannedCharactersMax } from './outbound-guard.ts'
+import { HeldForApproval, type Inspected, type Inspection, toRecipientRows } from './model.ts'
+import { type MailFlag, reasonsOf, scannedFileBytesMax } from './outbound-guard.ts'
+import type { SecretSearcher } from './provider.ts'
 
 type Parts = {
   identities: Identities
-  attachments: Attachments
   messages: Messages
+  secrets: SecretSearcher
   loopRule: LoopRule
   /** The numbers of answers of an identity to correspondents in the window. */
   findAnswers: (owner: MailboxOwner, correspondents: string[], sql?: Sql) => Promise<Map<string, number>>
 }
 
-export function createHolds({ identities, attachments, messages, loopRule, findAnswers }: Parts) {
+export function createHolds({ identities, messages, secrets, loopRule, findAnswers }: Parts) {
   const { messagesMax, windowMs } = loopRule
-
-  async function textOf(file: GuardedFile): Promise<{ name: string; text: string | null }> {
-    const isLong = file.size_bytes > scannedCharactersMax
-    return { name: file.filename, text: isLong ? null : (await attachments.readFile(file)).toString('utf8') }
-  }
 
   /** The first of these correspondents that is elsewhere. Hosted agents wait instead, in the delivery. */
   async function findElsewhere(correspondents: string[], sql?: Sql): Promise<string | null> {
@@ -39,30 +35,47 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
   const answersReason = (correspondent: string): string =>
     `More than ${messagesMax} answers to ${correspondent} in ${windowMs / 1000} seconds.`
 
-  /** The reason to hold an answer: too many messages with a correspondent elsewhere on its thread, or too many answers to one. */
-  async function findLoop(owner: MailboxOwner, { isReply, threadId, addresses }: Inspected, sql?: Sql): Promise<string | null> {
-    if (!isReply || windowMs === 0 || addresses.length === 0) return null
+  /** The secrets in a message. */
+  async function findSecrets(owner: MailboxOwner, message: Inspected): Promise<MailFlag[]> {
+    const { mode, patterns } = owner.outboundGuard
+    if (mode === 'off') return []
+    const files = await message.readFiles(scannedFileBytesMax)
+    return secrets.search(owner.organizationId, { patterns, fields: searchedFields(message, message.fileNames), files })
+  }
+
+  /**
+   * The correspondents that a message answers: its recipients if it has a parent, else those that have written more in the window than they
+   * were answered, because a program may answer without naming a thread. A message of a person answers none.
+   */
+  async function findAnswered(owner: MailboxOwner, message: Inspected): Promise<{ answered: string[]; reason: string | null }> {
+    const addresses = toRecipientRows(message.recipients).map(({ address }) => address)
+    if (windowMs === 0 || message.keyId === null || addresses.length === 0) return { answered: [], reason: null }
     const at = now()
+    const { parent, threadId } = message
     const correspondents = correspondentsOf(addresses)
     const exchange = { addresses: correspondents, beforeId: 'msg_zzzz', sinceId: exchangeSince(at) }
-    const [exchanged, counts] = await Promise.all([
-      threadId === null ? [] : messages.findExchange({ threadId, ...exchange }, sql),
-      findAnswers(owner, correspondents, sql),
+    const [exchanged, counts, received] = await Promise.all([
+      parent === null || threadId === null ? [] : messages.findExchange({ threadId, ...exchange }),
+      findAnswers(owner, correspondents),
+      parent === null ? messages.countReceived(owner.mailboxId, correspondents, new Date(at.getTime() - windowMs)) : null,
     ])
+    const count = (name: string): number => counts.get(name) ?? 0
+    const answered = received === null ? correspondents : correspondents.filter((name) => (received.get(name) ?? 0) > count(name))
     const isLoop = (correspondent: string): boolean => {
       const before = exchanged.filter(({ address }) => address === correspondent).map((one) => one.at)
       return findHoldMs(before, at.getTime(), loopRule) !== null
     }
-    const onThread = await findElsewhere(correspondents.filter(isLoop), sql)
-    if (onThread !== null) return `More than ${messagesMax} messages with ${onThread} on this thread in ${windowMs / 1000} seconds.`
-    const answered = await findElsewhere(
-      correspondents.filter((one) => (counts.get(one) ?? 0) >= messagesMax),
-      sql,
-    )
-    return answered === null ? null : answersReason(answered)
+    const onThread = await findElsewhere(answered.filter(isLoop))
+    if (onThread !== null)
+      return { answered, reason: `More than ${messagesMax} messages with ${onThread} on this thread in ${windowMs / 1000} seconds.` }
+    const above = await findElsewhere(answered.filter((name) => count(name) >= messagesMax))
+    return { answered, reason: above === null ? null : answersReason(above) }
   }
 
-  /** Throws 403 for the first of these correspondents that is elsewhere. They got more answers than the loop rule allows. `sql` as in `inspect`. */
+  /**
+   * Throws 403 for the first of these correspondents that is elsewhere. They got more answers than the loop rule allows. `sql` is the
+   * transaction that the caller is in, because a second connection could not be had while all are in transactions.
+   */
   async function refuseAnswers(correspondents: string[], sql: Sql): Promise<void> {
     const correspondent = await findElsewhere(correspondents, sql)
     if (correspondent !== null) throw new HeldForApproval([answersReason(correspondent)])
@@ -70,12 +83,12 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
 
   /**
    * The messages of a batch that have to be refused, because the answers before them reach the limit of a correspondent elsewhere. A refused
-   * message does not count. `sql` as in `inspect`.
+   * message does not count. `sql` as in `refuseAnswers`.
    */
   async function judgeAnswers(messages: Addressed[], sql: Sql): Promise<Map<Addressed, ApiError>> {
     const refusals = new Map<Addressed, ApiError>()
     for (const own of Map.groupBy(messages, ({ owner }) => owner.identityId).values()) {
-      const answered = own.map((message) => answeredBy(message, loopRule))
+      const answered = own.map((message) => message.inspection.answered)
       const correspondents = [...new Set(answered.flat())]
       if (correspondents.length === 0) continue
       const counts = await findAnswers((own[0] as Addressed).owner, correspondents, sql)
@@ -92,15 +105,11 @@ export function createHolds({ identities, attachments, messages, loopRule, findA
     return refusals
   }
 
-  /** `sql` is the transaction that the caller is in, because a second connection could not be had while all are in transactions. */
-  async function inspect(owner: MailboxOwner, message: Inspected, sql?: Sql): Promise<Inspection> {
-    const files =
-      owner.outboundGuard.mode === 'off' ? [] : message.files.filter((file) => isTextFile(file) && (file.bytes || file.blob_key))
-    const [texts, loop] = await Promise.all([Promise.all(files.map(textOf)), findLoop(owner, message, sql)])
-    const flags = guardFlags(owner, { subject: message.subject, text: message.text, html: message.html, files: texts })
-    const reasons = reasonsOf(flags)
-    if (loop !== null) reasons.push(loop)
-    return { flags, reasons, isHeld: loop !== null || (owner.outboundGuard.mode === 'hold' && flags.length > 0) }
+  /** Searches a message or draft for reasons to hold it. May take seconds, so it is called before the transaction that writes. */
+  async function inspect(owner: MailboxOwner, message: Inspected): Promise<Inspection> {
+    const [flags, { answered, reason }] = await Promise.all([findSecrets(owner, message), findAnswered(owner, message)])
+    const reasons = [...reasonsOf(flags), ...(reason === null ? [] : [reason])]
+    return { flags, reasons, isHeld: reason !== null || (owner.outboundGuard.mode === 'hold' && flags.length > 0), answered }
   }
 
   return { inspect, judgeAnswers, refuseAnswers }

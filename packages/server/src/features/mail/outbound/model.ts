@@ -10,6 +10,8 @@ import { isForeignKeyViolation } from '../../../core/sql.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
+import type { ComposedMessage } from './composed-message.ts'
+import type { SearchedBytes } from './outbound-guard.ts'
 import { findReceiptProblems } from './reply-addresses.ts'
 
 /** The kind of the job that delivers one message. */
@@ -19,9 +21,6 @@ export type Recipients = { to: ParsedAddress[]; cc: ParsedAddress[]; bcc: Parsed
 
 /** The message that a new one answers: its id, its Message-ID, and the References of the answer. */
 export type Parent = { id: string; messageId: string | null; references: string[] }
-
-/** An attachment as the outbound guard reads it. */
-export type GuardedFile = Pick<NewAttachment, 'filename' | 'content_type' | 'size_bytes' | 'bytes' | 'blob_key'>
 
 /** The fields of a new outbound message. */
 export type OutgoingMessage = {
@@ -42,7 +41,7 @@ export type OutgoingMessage = {
   /** Rows to insert with the message, in order. */
   attachments: Omit<NewAttachment, 'position' | 'organization_id' | 'created_at'>[]
   /** Existing attachment rows that the caller moves to the message in the same transaction. */
-  moved?: { count: number; sizeBytes: number; files: GuardedFile[] }
+  moved?: { count: number; sizeBytes: number }
   /** True when a person has approved exactly this message. */
   isApproved: boolean
   /** The API key that sends or scheduled it. Null for a person in the console and a link. */
@@ -94,7 +93,7 @@ export function readAddress(entry: string): ParsedAddress | null {
   const name = isQuoted ? before.slice(1, -1).replace(/\\(.)/g, '$1') : before
   // Another address in front of the last one is a list, or a name that looks like another sender.
   const isName = isQuoted || !/[<>]|[^\s@]@[^\s@]/.test(before)
-  return isName && !/\p{Cc}/u.test(text) && text.isWellFormed() && isSendable(address)
+  return isName && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.isWellFormed() && isSendable(address)
     ? { name: isRepeated(name, address) ? '' : name, address }
     : null
 }
@@ -157,7 +156,7 @@ export function checkHeaders(headers: Record<string, string> | undefined): Recor
 }
 
 export function checkSubject(subject: string): void {
-  if (/[\r\n]/.test(subject)) throw invalid('/subject', 'subject must be one line')
+  if (/[\r\n\p{Zl}\p{Zp}]/u.test(subject)) throw invalid('/subject', 'subject must be one line')
 }
 
 /** The bytes of a message's text and HTML, as its limit counts them. */
@@ -223,15 +222,16 @@ export type ReturnPaths = {
   isReturnPath(address: string): boolean
 }
 
-/** The findings of a message. `isHeld`: it needs approval for `reasons`. */
-export type Inspection = { flags: MessageRow['flags']; reasons: string[]; isHeld: boolean }
+/** The findings of a message. `isHeld`: it needs approval for `reasons`. `answered`: the correspondents that it answers. */
+export type Inspection = { flags: MessageRow['flags']; reasons: string[]; isHeld: boolean; answered: string[] }
 
 /** The parts of a message or draft that an inspection reads. */
-export type Inspected = Pick<OutgoingMessage, 'subject' | 'text' | 'html' | 'threadId'> & {
-  addresses: string[]
-  isReply: boolean
-  files: GuardedFile[]
-}
+export type Inspected = ComposedMessage &
+  Pick<OutgoingMessage, 'parent' | 'threadId' | 'keyId'> & {
+    fileNames: string[]
+    /** The files with their bytes, or the first `bytesMax` of them. Called unless the identity has no guard. */
+    readFiles: (bytesMax: number) => Promise<SearchedBytes[]>
+  }
 
 /** 403 for a message that needs approval because of its content or its number. */
 export class HeldForApproval extends ApiError {

@@ -9,7 +9,7 @@ import { ApiError, invalid } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import { readMarks } from '../../../core/metadata.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Database, Sql, Tx } from '../../../core/sql.ts'
+import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
@@ -23,6 +23,7 @@ import type { LoopRule } from './agent-loop.ts'
 import { type Authors, createAuthors } from './author.ts'
 import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } from './automatic-answer.ts'
 import { createBatchSend } from './batch.ts'
+import type { Addressed } from './filing.ts'
 import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
 import {
@@ -42,6 +43,7 @@ import {
   readAddresses,
 } from './model.ts'
 import { createOutgoingQueue } from './outgoing-queue.ts'
+import type { SecretSearcher } from './provider.ts'
 
 type SendBody = BodyOf<typeof contract.sendMessage>
 type ReplyBody = BodyOf<typeof contract.replyToMessage>
@@ -60,15 +62,15 @@ export interface OutboundMail extends Authors {
   /** `POST …/messages/{message_id}/forward`: starts a thread, quotes the original and includes its attachments by default. */
   forwardMessage(call: Call, mailbox: string, messageId: string, body: ForwardBody): Promise<ReplyOf<typeof contract.forwardMessage>>
 
-  /** Queues a message in the caller's transaction. */
-  queueMessage(tx: Tx, owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Queued>
+  /** Queues a message in the caller's transaction. It was inspected before. */
+  queueMessage(tx: Tx, message: Addressed): Promise<Queued>
   /**
    * The attachments of a message for its forward. Throws 409 when the message was deleted meanwhile, and 413 when they and `otherBytes`
    * exceed a message's limit.
    */
   shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']>
-  /** Searches a message or draft for reasons to hold it. */
-  inspect(owner: MailboxOwner, message: Inspected, sql?: Sql): Promise<Inspection>
+  /** Searches a message or draft for reasons to hold it, which may take seconds, so never within a transaction. */
+  inspect(owner: MailboxOwner, message: Inspected): Promise<Inspection>
   /** Deletes counts that no window includes any more. */
   sweepCounts(): Promise<void>
   /** Deletes the recipients that an identity has written to, in the transaction that deletes it. */
@@ -90,14 +92,15 @@ type Parts = {
   /** Null in a process that delivers nothing. */
   messageCache: MessageCache | null
   businessEvents: BusinessEvents
+  secrets: SecretSearcher
 }
 
 export function createOutboundMail(parts: Parts): OutboundMail {
-  const { identities, messages } = parts
+  const { attachments, identities, messages } = parts
   const authors = createAuthors(identities)
   const { chooseAuthor } = authors
   const outgoingQueue = createOutgoingQueue(parts)
-  const { inspect, queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
+  const { inspect, inspectOne, queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
 
   /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
   async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
@@ -129,11 +132,12 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       parent: parentOf(message),
       threadId: message.thread_id,
     }
+    const inspection = await inspectOne({ owner, outgoing })
     return call
       .transact(async (tx) => {
         if (await messages.hasAutomaticAnswer(tx, message, address, inMs(-automaticAnswerPauseMs)))
           throw new ApiError('conflict', 'This message gets no automatic answer: its sender has had one within a day.')
-        const { id, threadId } = await queueMessage(tx, owner, outgoing)
+        const { id, threadId } = await queueMessage(tx, { owner, outgoing, inspection })
         return { id, thread_id: threadId }
       })
       .catch(orGone)
@@ -245,24 +249,38 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       const quoted = forwardOf(message, body)
       const own = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(quoted))
       const ownBytes = bodyBytes(quoted) + own.reduce((sum, row) => sum + row.size_bytes, 0)
+      const isWithFiles = body.forward_attachments !== false
+      const outgoing: OutgoingMessage = {
+        from,
+        recipients,
+        replyTo,
+        subject: body.subject ?? quoted.subject,
+        text: quoted.text,
+        html: quoted.html,
+        headers,
+        ...marks,
+        autoSubmitted: null,
+        attachments: own,
+        isApproved: false,
+        keyId: keyIdOf(call),
+        parent: null,
+        threadId: null,
+      }
+      const inspection = await inspect(owner, {
+        ...outgoing,
+        fileNames: [...own, ...(isWithFiles ? await attachments.filesOf(message) : [])].map(({ filename }) => filename),
+        readFiles: async (bytesMax) => [
+          ...(await attachments.readHeads(own, bytesMax)),
+          ...(isWithFiles ? await attachments.readHeadsOf(message.id, bytesMax) : []),
+        ],
+      })
       return call
         .transact(async (tx) => {
-          const shared = body.forward_attachments === false ? [] : await shareAttachments(tx, message, ownBytes)
-          const { id, threadId } = await queueMessage(tx, owner, {
-            from,
-            recipients,
-            replyTo,
-            subject: body.subject ?? quoted.subject,
-            text: quoted.text,
-            html: quoted.html,
-            headers,
-            ...marks,
-            autoSubmitted: null,
-            attachments: [...shared, ...own],
-            isApproved: false,
-            keyId: keyIdOf(call),
-            parent: null,
-            threadId: null,
+          const shared = isWithFiles ? await shareAttachments(tx, message, ownBytes) : []
+          const { id, threadId } = await queueMessage(tx, {
+            owner,
+            outgoing: { ...outgoing, attachments: [...shared, ...own] },
+            inspection,
           })
           return { id, thread_id: threadId }
         })

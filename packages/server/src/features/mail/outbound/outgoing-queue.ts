@@ -35,6 +35,7 @@ import {
   type Queued,
   toRecipientRows,
 } from './model.ts'
+import type { SecretSearcher } from './provider.ts'
 import { replyAddressesOf } from './reply-addresses.ts'
 import { type Charge, type CountedMessage, chargesOf, countReached, recipientsRefusal } from './sending-limits.ts'
 
@@ -53,6 +54,7 @@ type Parts = {
   /** Null in a process that delivers nothing. */
   messageCache: MessageCache | null
   businessEvents: BusinessEvents
+  secrets: SecretSearcher
 }
 
 /** The parts of a message that name addresses. */
@@ -90,25 +92,13 @@ export function createOutgoingQueue(parts: Parts) {
     })
   }
 
-  /** Searches messages for reasons to hold them. Throws 403 for the first one that needs approval. */
-  async function inspectAll(sql: Sql, messages: Addressed[]): Promise<Inspection[]> {
-    const inspections = await Promise.all(messages.map((message) => message.inspection ?? inspectOne(message, sql)))
-    for (const [index, { isHeld, reasons }] of inspections.entries())
-      if (isHeld && !messages[index]?.outgoing.isApproved) throw new HeldForApproval(reasons)
-    return inspections
-  }
-
-  const inspectOne = ({ owner, outgoing }: Addressed, sql?: Sql): Promise<Inspection> =>
-    holds.inspect(
-      owner,
-      {
-        ...outgoing,
-        addresses: outgoing.keyId === null ? [] : toRecipientRows(outgoing.recipients).map(({ address }) => address),
-        isReply: outgoing.parent !== null,
-        files: [...outgoing.attachments, ...(outgoing.moved?.files ?? [])],
-      },
-      sql,
-    )
+  /** Searches a message for reasons to hold it, before the transaction that files it. */
+  const inspectOne = ({ owner, outgoing }: Omit<Addressed, 'inspection'>): Promise<Inspection> =>
+    holds.inspect(owner, {
+      ...outgoing,
+      fileNames: outgoing.attachments.map(({ filename }) => filename),
+      readFiles: (bytesMax) => attachments.readHeads(outgoing.attachments, bytesMax),
+    })
 
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   const queueAll = (tx: Tx, messages: Addressed[]): Promise<Queued[]> => fileAll(tx, messages, () => judge(tx, messages))
@@ -131,8 +121,10 @@ export function createOutgoingQueue(parts: Parts) {
       const refusal = recipientsRefusal(message, limitDefaults)
       if (refusal !== null) throw refusal
     }
-    const [guardrails, inspections] = await Promise.all([findGuardrails(), inspectAll(tx, messages)])
-    const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, inspections[index]?.flags ?? [], mailDomain))
+    const guardrails = await findGuardrails()
+    for (const { outgoing, inspection } of messages)
+      if (inspection.isHeld && !outgoing.isApproved) throw new HeldForApproval(inspection.reasons)
+    const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
     await storage.reserve(
       tx,
       filings.map(({ message, owner }, index) => ({
@@ -168,7 +160,6 @@ export function createOutgoingQueue(parts: Parts) {
   }
 
   const queueOne = async (tx: Tx, message: Addressed): Promise<Queued> => (await queueAll(tx, [message]))[0] as Queued
-  const queueMessage = (tx: Tx, owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Queued> => queueOne(tx, { owner, outgoing })
 
   /** Queues messages in a transaction of their own. They are judged while they are written, unless a rule or a suppression is expected. */
   async function queueWhole(messages: Addressed[]): Promise<Queued[]> {
@@ -205,8 +196,8 @@ export function createOutgoingQueue(parts: Parts) {
    */
   const queue = async <R>(call: Call, owner: MailboxOwner, outgoing: OutgoingMessage, answer: (message: Queued) => R): Promise<R> => {
     try {
-      // Before the transaction, because it reads files.
       const inspection = await inspectOne({ owner, outgoing })
+      if (inspection.isHeld) throw new HeldForApproval(inspection.reasons)
       const message = { owner, outgoing, inspection }
       return call.transact === transact
         ? answer(await queueTogether(message))
@@ -237,7 +228,7 @@ export function createOutgoingQueue(parts: Parts) {
     const decided = messages.map((message, index) => {
       const one = judged[index] as Guardrail | ApiError
       if (one instanceof ApiError) return one
-      const { isHeld, reasons } = message.inspection ?? { isHeld: false, reasons: [] }
+      const { isHeld, reasons } = message.inspection
       return (
         recipientsRefusal(toCounted(message), limitDefaults) ??
         (isHeld && !message.outgoing.isApproved ? new HeldForApproval(reasons) : one)
@@ -248,7 +239,7 @@ export function createOutgoingQueue(parts: Parts) {
     return decided.map((one, index) => refusals.get(messages[index] as Addressed) ?? one)
   }
 
-  return { inspect: holds.inspect, inspectOne, judgeBatch, queue, queueJudged, queueMessage, shareAttachments, takeFiles }
+  return { inspect: holds.inspect, inspectOne, judgeBatch, queue, queueJudged, queueMessage: queueOne, shareAttachments, takeFiles }
 }
 
 /** Counts the messages. Throws for the first counter above its limit. */

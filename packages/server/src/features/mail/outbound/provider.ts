@@ -1,5 +1,6 @@
-// The transport interface of outbound mail: the simulator, a relay, or direct delivery.
+// The interfaces of outbound mail: its transport (the simulator, a relay, or direct delivery), and the search for secrets.
 import type { Outcome } from '../../../core/outcome.ts'
+import type { MailFlag, SecretSearch } from './outbound-guard.ts'
 
 /** Sender and recipients of a message on the wire (RFC 5321 §2.3.1), and the extensions that its bytes require of the next hop. */
 export type Envelope = {
@@ -34,4 +35,12 @@ export interface MailTransport {
   deliver(envelope: Envelope, raw: Buffer): Promise<DeliveryResult[]>
   /** Waits for in-flight attempts, then closes every connection. */
   close(): Promise<void>
+}
+
+export interface SecretSearcher {
+  /**
+   * Searches a composed message such that its length, its patterns and its files delay neither other requests nor the searches of other
+   * owners for long. Never rejects: a search that does not finish has the flag `not_scanned`.
+   */
+  search(owner: string, search: SecretSearch): Promise<MailFlag[]>
 }

@@ -1,0 +1,34 @@
+// The message that a draft would be sent as. What people approve, what the outbound guard searches and what is queued all come from here.
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { MessageRow } from '../messages/model.ts'
+import { forwardOf, type OutgoingMessage, readAddress } from '../outbound/model.ts'
+import type { DraftRow } from './model.ts'
+
+/** A message without its files, whose sender is not yet known. */
+export type ComposedDraft = Omit<OutgoingMessage, 'attachments' | 'moved' | 'isApproved' | 'keyId'>
+
+const read = (entries: string[]) => entries.flatMap((entry) => readAddress(entry) ?? [])
+
+/** Composes a draft as it is, complete or not. `forwarded` is the message that it forwards, if there is one. */
+export function composeDraft(owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null): ComposedDraft {
+  const author = row.from_entry === null ? null : readAddress(row.from_entry)
+  const content = forwarded ? forwardOf(forwarded, row) : { subject: '', text: row.text ?? '', html: row.html ?? '' }
+  return {
+    from: { name: author?.name || owner.displayName, address: author?.address ?? owner.address },
+    recipients: { to: read(row.to_addresses), cc: read(row.cc_addresses), bcc: read(row.bcc_addresses) },
+    replyTo: read(row.reply_to),
+    subject: row.subject ?? content.subject,
+    text: content.text,
+    html: content.html,
+    headers: row.headers,
+    labels: row.labels,
+    tags: row.tags,
+    metadata: row.metadata,
+    autoSubmitted: row.is_automatic ? 'auto-generated' : null,
+    parent:
+      row.in_reply_to_message_id === null
+        ? null
+        : { id: row.in_reply_to_message_id, messageId: row.in_reply_to, references: row.reference_ids },
+    threadId: row.thread_id,
+  }
+}

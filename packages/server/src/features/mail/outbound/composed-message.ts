@@ -1,0 +1,46 @@
+// The message that would be sent: its fields as recipients get them. People approve these fields, and the outbound guard searches them.
+import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
+import type { ParsedAddress } from '@callsign/mail/mime/addresses'
+import { formatAddress } from '../messages/model.ts'
+import type { OutgoingMessage } from './model.ts'
+import type { SearchedField } from './outbound-guard.ts'
+
+/** The content of a message, before it is queued. */
+export type ComposedMessage = Pick<
+  OutgoingMessage,
+  'from' | 'recipients' | 'replyTo' | 'subject' | 'text' | 'html' | 'headers' | 'autoSubmitted'
+>
+
+/** A header field of a message, with one value per address. */
+export type ComposedField = { name: string; values: string[] }
+
+const formatted = (list: ParsedAddress[]): string[] => list.map(({ name, address }) => formatAddress(name, address))
+
+/** Every header field that a caller has chosen, in the order in which people read them. Empty fields are left out. */
+export function composedFields({ from, recipients, replyTo, subject, headers, autoSubmitted }: ComposedMessage): ComposedField[] {
+  return [
+    { name: 'From', values: formatted([from]) },
+    { name: 'Reply-To', values: formatted(replyTo) },
+    { name: 'To', values: formatted(recipients.to) },
+    { name: 'Cc', values: formatted(recipients.cc) },
+    { name: 'Bcc', values: formatted(recipients.bcc) },
+    { name: 'Subject', values: [subject] },
+    ...Object.entries(headers).map(([name, value]) => ({ name, values: [value] })),
+    { name: autoSubmittedField, values: autoSubmitted === null ? [] : [autoSubmitted] },
+  ].filter(({ values }) => values.length > 0)
+}
+
+/** The texts of a message in which the outbound guard searches, besides its files. */
+export const searchedFields = (message: ComposedMessage, fileNames: string[]): SearchedField[] => [
+  ...composedFields(message).map(
+    ({ name, values }): SearchedField => ({
+      where: name === 'Subject' ? 'the subject' : `the header ${name}`,
+      text: values.join('\n'),
+      form: 'line',
+    }),
+  ),
+  { where: 'the names of the headers', text: Object.keys(message.headers).join('\n'), form: 'line' },
+  { where: 'the text', text: message.text, form: 'text' },
+  { where: 'the HTML', text: message.html, form: 'html' },
+  { where: 'the names of the files', text: fileNames.join('\n'), form: 'line' },
+]
