@@ -7,11 +7,25 @@ import { Select } from '../../elements/fields.tsx'
 import { client } from '../../session/client.ts'
 import { diffText } from './text-diff.ts'
 
-type Version = Pick<Draft, 'version' | 'to' | 'cc' | 'bcc' | 'subject' | 'text' | 'html'>
+type Version = Pick<
+  Draft,
+  'version' | 'from' | 'to' | 'cc' | 'bcc' | 'reply_to' | 'subject' | 'text' | 'html' | 'headers' | 'automatic'
+> & {
+  attachments: { filename: string; size_bytes: number }[]
+}
 
 /** The parts of a draft that a person compares, as text. */
 const partsOf = (version: Version): [string, string][] => [
+  ['From', version.from ?? ''],
   ['Recipients', [...version.to, ...version.cc, ...version.bcc].join(', ')],
+  ['Reply-To', version.reply_to.join(', ')],
+  [
+    'Headers',
+    [...Object.entries(version.headers), ...(version.automatic ? [['Auto-Submitted', 'auto-generated']] : [])]
+      .map((one) => one.join(': '))
+      .join('\n'),
+  ],
+  ['Files', version.attachments.map((file) => `${file.filename} (${file.size_bytes} bytes)`).join('\n')],
   ['Subject', version.subject ?? ''],
   ['Text', version.text ?? ''],
   ['Formatted', version.html ?? ''],
@@ -56,7 +70,7 @@ function Changes({ handle, draft }: { handle: string; draft: Draft }) {
         />
       </header>
       <div class="body stack">
-        {changed.length === 0 && <p class="faint">Recipients, subject and text are the same.</p>}
+        {changed.length === 0 && <p class="faint">Nothing that recipients get has changed.</p>}
         {changed.map(({ title, parts }) => (
           <div key={title}>
             <h3>{title}</h3>

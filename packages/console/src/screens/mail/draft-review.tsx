@@ -1,19 +1,19 @@
 // One draft with its warnings, its changes and its thread, and the decision about it.
-import { ApiError, type Draft, type Identity } from '@callsign/sdk'
-import { useState } from 'preact/hooks'
+import { ApiError, type Draft, type Identity, type DraftReview as MessageReview } from '@callsign/sdk'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge, Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Copy, Id } from '../../elements/copy.tsx'
 import { Failure, Loading } from '../../elements/empty.tsx'
 import { Time } from '../../elements/time.tsx'
-import { attempt, toast, toastError } from '../../elements/toasts.tsx'
+import { attempt } from '../../elements/toasts.tsx'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
 import { client } from '../../session/client.ts'
 import { canWrite } from '../../session/session.ts'
 import { ApprovalLinkButton } from './approval-link-dialog.tsx'
-import { findFirstContacts, warningsOf } from './approval-queue.ts'
-import { Attachments } from './attachments.tsx'
+import { approve, isJustOpened, isPending, noteDecision, undoApproval } from './approving.ts'
+import { Attachments, sizeText } from './attachments.tsx'
 import { openComposer } from './composer-state.ts'
 import { DraftChanges } from './draft-changes.tsx'
 import { MailFrame } from './mail-frame.tsx'
@@ -49,22 +49,6 @@ export function DraftReview({ handle, id, identities, isGone, onDecided, onClose
 
 type ReviewProps = Omit<DraftReviewProps, 'id' | 'isGone'> & { draft: Draft }
 
-/** Approves exactly the version that is shown. */
-async function approve(handle: string, draft: Draft): Promise<boolean> {
-  try {
-    await client.drafts.send(handle, draft.id, { version: draft.version })
-    toast({ text: `Approved and sent to ${draft.to.join(', ')}` })
-    invalidate('drafts approvals', 'overview')
-    return true
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'draft_version_conflict') {
-      toast({ text: 'The draft was changed while you read it. Review the new version.', tone: 'bad' })
-      invalidate(`draft ${draft.id}`, 'drafts')
-    } else toastError(error)
-    return false
-  }
-}
-
 /** Asks for approval again, after a request that has expired. */
 async function renew(handle: string, draft: Draft): Promise<void> {
   await attempt(() => client.drafts.requestApproval(handle, draft.id, { version: draft.version }), 'The draft waits again')
@@ -72,54 +56,82 @@ async function renew(handle: string, draft: Draft): Promise<void> {
 }
 
 function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) {
-  const [isBusy, setBusy] = useState(false)
   const [isRejecting, setRejecting] = useState(false)
+  const query = useQuery(`draft-review ${draft.id} ${draft.version}`, () => client.drafts.review(handle, draft.id))
+  const review = query.data.value?.version === draft.version ? query.data.value : null
+  const sending = useMemo(() => isPending(draft.id), [draft.id]).value
+  const isOpen = useRef(true)
+  useEffect(
+    () => () => {
+      isOpen.current = false
+    },
+    [],
+  )
   const isExpired = draft.approval?.status === 'expired'
-  const onApprove = async () => {
-    if (isExpired) return renew(handle, draft)
-    if (isBusy) return
-    setBusy(true)
-    const isDone = await approve(handle, draft)
-    setBusy(false)
-    if (isDone) onDecided()
+  const canApprove = review !== null && !sending && draft.to.length + draft.cc.length + draft.bcc.length > 0
+  const onApprove = () => {
+    if (isJustOpened()) return
+    if (isExpired) void renew(handle, draft)
+    else if (canApprove) approve(handle, draft, () => isOpen.current && onDecided())
   }
-  const edit = () => canWrite.value && openComposer({ kind: 'draft', mailbox: handle, draftId: draft.id })
+  const edit = () => canWrite.value && !sending && openComposer({ kind: 'draft', mailbox: handle, draftId: draft.id })
+  const reject = () => !isJustOpened() && !sending && setRejecting(true)
   useShortcuts('Draft', [
-    { keys: 'a', label: 'Approve and send', run: () => void onApprove() },
+    { keys: 'a', label: 'Approve and send', run: onApprove },
+    { keys: 'u', label: 'Undo the approval', run: () => undoApproval(draft) },
     { keys: 'e', label: 'Edit', run: edit },
-    { keys: 'r', label: 'Reject', run: () => setRejecting(true) },
+    { keys: 'r', label: 'Reject', run: reject },
   ])
+  const onRejected = () => {
+    noteDecision()
+    onDecided()
+  }
   return (
     <article class="review" aria-label="Draft">
       <ReviewHeader handle={handle} draft={draft} onClose={onClose} />
       <div class="review-body">
-        <Warnings handle={handle} draft={draft} identities={identities} />
-        <DraftContent handle={handle} draft={draft} />
+        {review ? (
+          <>
+            <Warnings draft={draft} review={review} />
+            <DraftContent handle={handle} draft={draft} review={review} />
+          </>
+        ) : query.error.value ? (
+          <Failure error={query.error.value} onRetry={() => void query.reload()} />
+        ) : (
+          <Loading />
+        )}
         <Answered handle={handle} draft={draft} identities={identities} />
       </div>
       <footer class="review-actions">
         {isExpired ? (
-          <Button kind="primary" icon="refresh" shortcut="a" onClick={() => void renew(handle, draft)}>
+          <Button kind="primary" icon="refresh" shortcut="a" onClick={onApprove}>
             Renew the request
           </Button>
         ) : (
-          <Button kind="primary" icon="check" shortcut="a" disabled={isBusy || draft.to.length === 0} onClick={() => void onApprove()}>
-            Approve and send
+          <Button kind="primary" icon="check" shortcut="a" disabled={!canApprove} onClick={onApprove}>
+            {sending ? 'Sending' : 'Approve and send'}
           </Button>
         )}
-        {canWrite.value && (
+        {sending && (
+          <Button icon="back" shortcut="u" onClick={() => undoApproval(draft)}>
+            Undo
+          </Button>
+        )}
+        {canWrite.value && !sending && (
           <Button icon="edit" shortcut="e" onClick={edit}>
             Edit
           </Button>
         )}
-        <Button kind="danger" icon="close" shortcut="r" onClick={() => setRejecting(true)}>
-          Reject
-        </Button>
+        {!sending && (
+          <Button kind="danger" icon="close" shortcut="r" onClick={reject}>
+            Reject
+          </Button>
+        )}
         <span class="grow" />
         {draft.approval && !isExpired && <ApprovalLinkButton handle={handle} draftId={draft.id} />}
         <Copy value={location.href} text="Copy the link" name="link" />
       </footer>
-      {isRejecting && <RejectDialog handle={handle} draft={draft} onRejected={onDecided} onClose={() => setRejecting(false)} />}
+      {isRejecting && <RejectDialog handle={handle} draft={draft} onRejected={onRejected} onClose={() => setRejecting(false)} />}
     </article>
   )
 }
@@ -149,44 +161,19 @@ function ReviewHeader({ handle, draft, onClose }: Pick<ReviewProps, 'handle' | '
   )
 }
 
-function Warnings({ handle, draft, identities }: { handle: string; draft: Draft; identities: Identity[] }) {
-  const recipients = [...draft.to, ...draft.cc, ...draft.bcc].join()
-  const contacts = useQuery(`first-contact ${draft.id} ${recipients}`, () => findFirstContacts(handle, draft))
-  const first = contacts.data.value ?? []
-  const isUnchecked = contacts.error.value !== null
-  const warnings = warningsOf(draft, identities)
-  const isNew = draft.approval?.status !== 'expired' && !draft.approval?.reasons.length
-  if (isNew && warnings.length + first.length === 0 && !isUnchecked && !draft.send_error && draft.to.length > 0) return null
+function Warnings({ draft, review }: { draft: Draft; review: MessageReview }) {
+  const isExpired = draft.approval?.status === 'expired'
+  if (review.warnings.length === 0 && !isExpired && !draft.send_error) return null
   return (
     <ul class="stack" aria-label="Warnings">
-      {isUnchecked && (
-        <li>
-          <Notice tone="warn">Earlier mail with the recipients could not be searched.</Notice>
-        </li>
-      )}
-      {first.length > 0 && (
-        <li>
-          <Notice tone="warn">First contact with {first.join(', ')}.</Notice>
-        </li>
-      )}
-      {warnings.map((warning) => (
-        <li key={warning.code}>
-          <Notice tone={warning.code === 'external' ? 'neutral' : 'warn'}>{warning.text}</Notice>
+      {review.warnings.map(({ code, text }) => (
+        <li key={text}>
+          <Notice tone={code === 'external' ? 'neutral' : 'warn'}>{text}</Notice>
         </li>
       ))}
-      {draft.approval?.status === 'expired' && (
+      {isExpired && (
         <li>
           <Notice tone="bad">The request for approval has expired. Renew it to send the draft.</Notice>
-        </li>
-      )}
-      {draft.approval?.reasons.map((reason) => (
-        <li key={reason}>
-          <Notice tone="warn">{reason}</Notice>
-        </li>
-      ))}
-      {draft.to.length === 0 && (
-        <li>
-          <Notice tone="warn">This draft has no recipient yet, so it cannot be sent.</Notice>
         </li>
       )}
       {draft.send_error && (
@@ -198,19 +185,19 @@ function Warnings({ handle, draft, identities }: { handle: string; draft: Draft;
   )
 }
 
-function DraftContent({ handle, draft }: { handle: string; draft: Draft }) {
-  const rows = [
-    ['To', draft.to],
-    ['Cc', draft.cc],
-    ['Bcc', draft.bcc],
-  ] as const
-  const attachments = draft.attachments
+function DraftContent({ handle, draft, review }: { handle: string; draft: Draft; review: MessageReview }) {
+  const forwarded = review.attachments.filter((file) => file.is_forwarded)
+  const rows: [string, string][] = [
+    ...review.fields.map(({ name, values }): [string, string] => [name, values.join(', ')]),
+    ...forwarded.map((file): [string, string] => [
+      'Forwarded file',
+      `${file.filename} (${file.content_type}, ${sizeText(file.size_bytes)})`,
+    ]),
+  ]
   return (
     <>
       <dl class="facts recipients">
-        {rows
-          .filter(([, addresses]) => addresses.length > 0)
-          .map(([title, addresses]) => [<dt key={`${title}-title`}>{title}</dt>, <dd key={title}>{addresses.join(', ')}</dd>])}
+        {rows.map(([title, text], index) => [<dt key={`${title} ${index} title`}>{title}</dt>, <dd key={`${title} ${index}`}>{text}</dd>])}
         {draft.send_at && [
           <dt key="at-title">Scheduled</dt>,
           <dd key="at">
@@ -219,9 +206,9 @@ function DraftContent({ handle, draft }: { handle: string; draft: Draft }) {
         ]}
       </dl>
       {draft.version > 1 && <DraftChanges handle={handle} draft={draft} />}
-      {draft.text ? <MailText text={draft.text} /> : !draft.html && <p class="faint">This draft has no text yet.</p>}
-      {draft.html && <MailFrame message={{ id: draft.id, html: draft.html, attachments }} />}
-      <Attachments attachments={attachments} />
+      {review.text ? <MailText text={review.text} /> : !review.html && <p class="faint">This draft has no text yet.</p>}
+      {review.html && <MailFrame message={{ id: draft.id, html: review.html, attachments: draft.attachments }} />}
+      <Attachments attachments={draft.attachments} />
     </>
   )
 }
