@@ -6,7 +6,7 @@ import { toast, toastError } from '../../elements/toasts.tsx'
 import { client } from '../../session/client.ts'
 
 /** The time to undo an approval. Closing the page within it leaves the draft in the queue. */
-export const undoMs = 5_000
+const undoMs = 5_000
 
 /** A press or click within this time after a decision was meant for the draft before. */
 const guardMs = 1_500

@@ -2,17 +2,11 @@
 import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
 import { formatAddress } from '../messages/model.ts'
-import type { OutgoingMessage } from './model.ts'
+import type { ComposedMessage } from './model.ts'
 import type { SearchedField } from './outbound-guard.ts'
 
-/** The content of a message, before it is queued. */
-export type ComposedMessage = Pick<
-  OutgoingMessage,
-  'from' | 'recipients' | 'replyTo' | 'subject' | 'text' | 'html' | 'headers' | 'autoSubmitted'
->
-
 /** A header field of a message, with one value per address. */
-export type ComposedField = { name: string; values: string[] }
+type ComposedField = { name: string; values: string[] }
 
 const formatted = (list: ParsedAddress[]): string[] => list.map(({ name, address }) => formatAddress(name, address))
 

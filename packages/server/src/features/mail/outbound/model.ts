@@ -10,7 +10,6 @@ import { isForeignKeyViolation } from '../../../core/sql.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
-import type { ComposedMessage } from './composed-message.ts'
 import type { SearchedBytes } from './outbound-guard.ts'
 import { findReceiptProblems } from './reply-addresses.ts'
 
@@ -50,6 +49,12 @@ export type OutgoingMessage = {
   /** The thread to join; null starts one. */
   threadId: string | null
 }
+
+/** The content of a message, before it is queued. */
+export type ComposedMessage = Pick<
+  OutgoingMessage,
+  'from' | 'recipients' | 'replyTo' | 'subject' | 'text' | 'html' | 'headers' | 'autoSubmitted'
+>
 
 /** A message that has been filed as queued. */
 export type Queued = { id: string; threadId: string; at: Date }
