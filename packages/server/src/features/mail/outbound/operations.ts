@@ -45,6 +45,9 @@ import {
 import { createOutgoingQueue } from './outgoing-queue.ts'
 import type { SecretSearcher } from './provider.ts'
 
+export { composedFields } from './composed-message.ts'
+export { replyAddressesOf } from './reply-addresses.ts'
+
 type SendBody = BodyOf<typeof contract.sendMessage>
 type ReplyBody = BodyOf<typeof contract.replyToMessage>
 type ForwardBody = BodyOf<typeof contract.forwardMessage>
