@@ -39,7 +39,7 @@ it('reads the examples of RFC 2152 §2', () => {
 
 it('guesses when it does not know the charset, and says so', () => {
   expect(decodeText(Buffer.from('c3a4', 'hex'), 'x-nowhere')).toEqual({ text: 'ä', isKnown: false })
-  expect(decodeText(Buffer.from('e4', 'hex'), 'iso-2022-kr')).toEqual({ text: 'ä', isKnown: false })
+  expect(decodeText(Buffer.from('e4', 'hex'), 'cp99999')).toEqual({ text: 'ä', isKnown: false })
 })
 
 it.each<[string, string, string]>([

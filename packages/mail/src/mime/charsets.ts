@@ -1,6 +1,7 @@
 // Decodes text by the charset label of a mail, including the aliases and wrong labels of real mail.
 import { isAscii, isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
+import { decodeOther, widen } from './other-charsets.ts'
 
 /** A decoded text. `isKnown` is false for an unknown charset label, with which bytes are read as UTF-8 or windows-1252. */
 export type DecodedText = { text: string; isKnown: boolean }
@@ -183,11 +184,18 @@ export function decodeText(bytes: Buffer, label: string | null): DecodedText {
   const key = label === null ? '' : labelKey(label)
   if (UNDECLARED.has(key)) return { text: guessText(bytes), isKnown: true }
   const encoding = ENCODINGS.get(key)
-  if (encoding === undefined) return { text: guessText(bytes), isKnown: false }
+  if (encoding === undefined) return decodeOutside(bytes, key)
   if (encoding === 'utf-8') return { text: utf8Text(bytes), isKnown: true }
   if (encoding === 'utf-7') return { text: decodeUtf7(bytes), isKnown: true }
   if (encoding === 'utf-16') return { text: decoderOf(hasLittleEndianMark(bytes) ? 'utf-16le' : 'utf-16be').decode(bytes), isKnown: true }
   return { text: decoderOf(encoding).decode(encoding === 'iso-2022-jp' ? withoutIdleEscapes(bytes) : bytes), isKnown: true }
+}
+
+// A charset outside the Encoding Standard, or an unknown one.
+function decodeOutside(bytes: Buffer, key: string): DecodedText {
+  const wide = widen(bytes, key)
+  const text = wide === null ? decodeOther(bytes, key) : decoderOf(wide.encoding).decode(wide.bytes)
+  return text === null ? { text: guessText(bytes), isKnown: false } : { text, isKnown: true }
 }
 
 const ESCAPE = 0x1b

@@ -39,7 +39,12 @@ const codePages: Readonly<Record<number, number>> = {
   204: 1251,
   222: 874,
   238: 1250,
+  254: 437,
+  255: 850,
 }
+
+/** The code page of a document by its control word (RTF 1.9.1, character set). */
+export const documentCodePages: Readonly<Record<string, number>> = { ansi: 1252, mac: 10000, pc: 437, pca: 850 }
 
 /** The code page of \fcharset. Western and unknown charsets have the one of the document. */
 export const codePageOfCharset = (charset: number, documentCodePage: number): number => codePages[charset] ?? documentCodePage

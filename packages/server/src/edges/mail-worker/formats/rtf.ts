@@ -2,7 +2,7 @@
 import { decodeText } from '@callsign/mail/mime/charsets'
 import type { BoundedText } from './bounded-text.ts'
 import { TableRows } from './markdown-table.ts'
-import { codePageOfCharset, destinationWords, symbolWords } from './rtf-words.ts'
+import { codePageOfCharset, destinationWords, documentCodePages, symbolWords } from './rtf-words.ts'
 import { Unreadable } from './unreadable.ts'
 
 const depthMax = 1_000
@@ -88,6 +88,7 @@ class RtfReader {
     if (this.#isGroupStart && destinationWords.has(word)) group.isSkipped = true
     if (word === 'fonttbl') group.isFontTable = true
     else if (word === 'ansicpg') this.#codePage = parameter ?? 1252
+    else if (documentCodePages[word] !== undefined && this.#groups.length === 1) this.#codePage = documentCodePages[word] as number
     else if (word === 'f') this.#setFont(parameter ?? 0)
     else if (word === 'fcharset' && group.isFontTable && this.#fonts.size < fontsMax)
       this.#fonts.set(group.font, codePageOfCharset(parameter ?? 0, this.#codePage))
