@@ -1,5 +1,6 @@
 // Reads structured values with parameters (Content-Type, Content-Disposition: RFC 2045 §5.1, RFC 2183, RFC 2231) with the deviations of real senders.
 import { decodeText, encodeGuessed, guessText } from './charsets.ts'
+import { decodeEncodedWords } from './encoded-words.ts'
 import { storableLine } from './storable-text.ts'
 
 /** A value such as `text/plain` in lower case ("" when missing) and its parameters by lower-case name, decoded. */
@@ -13,7 +14,7 @@ type Segment = { index: number; isEncoded: boolean; text: string }
 
 /** Reads `value; name=text; name*=charset'language'text; name*0="a"; name*1*=b`. Values past 64 KB or 1,000 parameters are cut. Linear, never throws. */
 export function readParameters(text: string): ParameterValue {
-  const source = text.length > VALUE_CHARACTERS_MAX ? text.slice(0, VALUE_CHARACTERS_MAX) : text
+  const source = withPlainHead(text.length > VALUE_CHARACTERS_MAX ? text.slice(0, VALUE_CHARACTERS_MAX) : text)
   const separator = indexOrEnd(source, ';', 0)
   const head = source.slice(0, separator)
   const value = firstToken(head)
@@ -23,6 +24,13 @@ export function readParameters(text: string): ParameterValue {
   const start = early >= 0 && !value.includes('=') ? early : separator + 1
   for (const [name, segments] of readSegments(source, start)) parameters.set(name, joinSegments(segments))
   return { value: value.toLowerCase(), parameters }
+}
+
+// Some senders write the type as an encoded word, which RFC 2047 §5 forbids.
+function withPlainHead(source: string): string {
+  if (!/^\s{0,20}=\?/.test(source)) return source
+  const end = indexOrEnd(source, ';', 0)
+  return decodeEncodedWords(source.slice(0, end)) + source.slice(end)
 }
 
 // A known parameter after a blank or comma instead of a semicolon.
@@ -151,6 +159,28 @@ export function readMediaType(value: string, fallback: string): string {
   if (/^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/.test(value)) return value
   return value === 'text' ? 'text/plain' : fallback
 }
+
+const KEPT_PARAMETERS_MAX = 20
+const KEPT_CHARACTERS_MAX = 500
+
+/**
+ * A media type with its parameters, such as `text/calendar; method=REQUEST`, for a header field of one line. Leaves out file names, parameters of
+ * private use, values beyond ASCII, and parameters after 500 characters.
+ */
+export function formatMediaType(mediaType: string, parameters: ReadonlyMap<string, string>): string {
+  let written = mediaType
+  let count = 0
+  for (const [name, value] of parameters) {
+    if (name === 'name' || name === 'boundary' || !/^(?!x-)[a-z0-9_.+-]{1,60}$/.test(name) || !/^[\x20-\x7e]{1,200}$/.test(value)) continue
+    const text = /^[\w!#$%&'*+.^`|~-]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`
+    if (++count > KEPT_PARAMETERS_MAX || written.length + text.length + name.length + 3 > KEPT_CHARACTERS_MAX) break
+    written += `; ${name}=${text}`
+  }
+  return written
+}
+
+/** The media type of a value with parameters. */
+export const mediaTypeOnly = (contentType: string): string => contentType.split(';', 1)[0]!.trim().toLowerCase()
 
 /** A Content-ID without its brackets, or null. */
 export function readContentId(value: string | null): string | null {

@@ -1,6 +1,7 @@
 // Which parts are the text, the HTML and the attachments of a message, each with its complete result.
 import { expect, test } from 'vitest'
-import { parseMessage, TEXT_CHARACTERS_MAX } from './parse.ts'
+import { TEXT_CHARACTERS_MAX } from './bodies.ts'
+import { parseMessage } from './parse.ts'
 
 const mails: [string, string, object][] = [
   ['blind copies', 'From: a@b.example\r\nBcc: c@d.example\r\n\r\nx', { text: 'x', html: null, attachments: [], defects: [], people: [] }],

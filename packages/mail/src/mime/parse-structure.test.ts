@@ -1,6 +1,7 @@
 // People, parts and limits of a message, each with its complete result.
 import { expect, test } from 'vitest'
-import { type ParsedMessage, parseMessage, TEXT_CHARACTERS_MAX } from './parse.ts'
+import { TEXT_CHARACTERS_MAX } from './bodies.ts'
+import { type ParsedMessage, parseMessage } from './parse.ts'
 
 const crlf = (text: string): Buffer => Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')
 /** A multipart message. Each part is its fields, an empty line and its body. */
