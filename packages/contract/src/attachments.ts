@@ -56,7 +56,7 @@ export const DraftAttachmentInput = strict(
 
 export const AttachmentInputs = Type.Array(AttachmentInput, { maxItems: 50 })
 
-export const attachmentFormats = ['pdf', 'docx', 'xlsx', 'csv', 'html', 'rtf', 'image', 'text'] as const
+export const attachmentFormats = ['pdf', 'docx', 'xlsx', 'csv', 'html', 'rtf', 'image', 'message', 'text'] as const
 
 /** Characters of the text of one attachment, and those without `max_characters`. */
 export const attachmentTextCharactersMax = 500_000

@@ -112,6 +112,33 @@ describe('the reader', () => {
     }
   })
 
+  test.each<[string, (xml: string) => Buffer]>([
+    ['gzip in ZIP', (xml) => zipOf('report.xml.gz', gzipSync(xml))],
+    ['gzip in gzip', (xml) => gzipSync(gzipSync(xml))],
+    ['ZIP in gzip', (xml) => gzipSync(zipOf('report.xml', Buffer.from(xml)))],
+    ['UTF-16 with a mark', (xml) => Buffer.from(`\ufeff${xml.replace('UTF-8', 'UTF-16')}`, 'utf16le')],
+    ['UTF-16 without a mark', (xml) => Buffer.from(xml.replace('UTF-8', 'UTF-16LE'), 'utf16le').swap16().swap16()],
+    ['UTF-16 in big endian', (xml) => gzipSync(Buffer.from(xml, 'utf16le').swap16())],
+    ['UTF-8 that says UTF-16', (xml) => Buffer.from(xml.replace('UTF-8', 'UTF-16'))],
+    ['windows-1252', (xml) => Buffer.from(xml.replace('UTF-8', 'windows-1252').replace('reporter.example', 'r\xe9porter'), 'latin1')],
+    [
+      'an open schema',
+      (xml) => Buffer.from(xml.replace('<feedback>', '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">\n<feedback>')),
+    ],
+    ['a schema around it', (xml) => Buffer.from(`${xml.replace('<feedback>', '<xs:schema><feedback>')}</xs:schema>`)],
+    ['a schema inside it', (xml) => Buffer.from(xml.replace('<feedback>', '<feedback><schema version="1">'))],
+  ])('reads a report in %s', async (_, write) => {
+    expect(await read(write(dmarcXml(name)))).toMatchObject({ kind: 'dmarc', domain: name, sources: [{ count: 12 }, { count: 3 }] })
+  })
+
+  test('refuses a document type in each of them, and a third layer', async () => {
+    const entity = dmarcXml(name).replace('<feedback>', '<!DOCTYPE feedback [<!ENTITY a "b">]><xs:schema><feedback>&a;')
+    expect(await read(Buffer.from(`\ufeff${entity}`, 'utf16le'))).toBeNull()
+    expect(await read(gzipSync(gzipSync(entity)))).toBeNull()
+    expect(await read(gzipSync(gzipSync(gzipSync(dmarcXml(name)))))).toBeNull()
+    expect(await read(gzipSync(gzipSync(Buffer.alloc(unpackedBytesMax + 1, ' '))))).toBeNull()
+  })
+
   test('bounds values, such that the database can store them', async () => {
     const odd = dmarcXml(name, `${'\u{1f600}'.repeat(150)}`)
       .replace('<count>12<', '<count>1e99<')

@@ -1,6 +1,7 @@
 // Reads the text of PDF documents page by page with pdf.js. Nothing is drawn, and images are not decoded.
 import { definePDFJSModule, getDocumentProxy } from 'unpdf'
 import type { BoundedText } from './bounded-text.ts'
+import { writeAnnotations } from './pdf-annotations.ts'
 import { PdfPainting } from './pdf-painting.ts'
 import { tinyHeightMax } from './pdf-text-state.ts'
 import { Unreadable } from './unreadable.ts'
@@ -21,6 +22,7 @@ export async function readPdf(bytes: Buffer, out: BoundedText): Promise<void> {
       const page = await document.getPage(number)
       if (document.numPages > 1) out.write(`\n\n## Page ${number}\n\n`)
       await readPage(page, out)
+      if (!out.isFull) writeAnnotations(await page.getAnnotations(), page.view, out)
       const beganMs = performance.now()
       if (searchMs < searchMsMax) out.hide(await findUnseen(page))
       searchMs += performance.now() - beganMs

@@ -3,14 +3,15 @@
 import { flagsOfContent } from '@callsign/mail/content/deception/flags'
 import { findIndicators } from '@callsign/mail/content/deception/indicators'
 import { HTML_CHARACTERS_MAX, htmlToMarkdown } from '@callsign/mail/html/text'
-import { decodeText, guessText } from '@callsign/mail/mime/charsets'
-import { storableText, unifyLineEnds } from '@callsign/mail/mime/storable-text'
+import { storableText } from '@callsign/mail/mime/storable-text'
 import type { AttachmentFormat, FileText, NamedFile } from '../../../features/mail/attachments/provider.ts'
 import { openArchive } from './archive.ts'
 import { BoundedText } from './bounded-text.ts'
+import { type Container, openContainer, writeContainer } from './containers.ts'
 import { readDelimited } from './delimited.ts'
 import { readDocx } from './docx.ts'
-import { findFormat, hasUtf16Mark } from './format.ts'
+import { decodeFile } from './file-charset.ts'
+import { findFormat } from './format.ts'
 import { readImage } from './image.ts'
 import { findMainPart } from './office-parts.ts'
 import { readPdf } from './pdf.ts'
@@ -18,19 +19,31 @@ import { readRtf } from './rtf.ts'
 import { Unreadable } from './unreadable.ts'
 import { readXlsx } from './xlsx.ts'
 
+type GivenFile = Omit<NamedFile, 'owner' | 'charactersMax'>
+
+/** Files that are read in one attachment, and nesting of containers. */
+const innerFilesMax = 100
+const depthMax = 5
+
+/** A reading of one attachment with the files inside. `html` has the sources of HTML, for the search for hidden text. */
+type Reading = { out: BoundedText; html: string[]; innerFiles: number }
+
 /** Throws `Unreadable` for a file without readable text, and any error of a parser for a damaged one. */
-export async function readFile(file: Omit<NamedFile, 'owner'>): Promise<FileText> {
-  const out = new BoundedText(file.charactersMax)
-  const { format, html } = await readInto(file, out)
+export async function readFile({ charactersMax, ...file }: Omit<NamedFile, 'owner'>): Promise<FileText> {
+  const reading: Reading = { out: new BoundedText(charactersMax), html: [], innerFiles: 0 }
+  const format = await readInto(file, reading, 0)
+  const { out, html } = reading
   const text = storableText(out.toText())
-  return { format, text, isTruncated: out.isTruncated, flags: findFlags(file.filename, text, html, out.hidden) }
+  const source = html.length === 0 ? null : html.join('\n')
+  return { format, text, isTruncated: out.isTruncated, flags: findFlags(file.filename, text, source, out.hidden) }
 }
 
-async function readInto(file: Omit<NamedFile, 'owner'>, out: BoundedText): Promise<{ format: AttachmentFormat; html: string | null }> {
+async function readInto(file: GivenFile, reading: Reading, depth: number): Promise<AttachmentFormat> {
   const { bytes } = file
+  const { out } = reading
   const found = findFormat(bytes, file)
   if (found === null) throw new Unreadable('not_supported', 'the format is not known')
-  if (found === 'zip') return { format: await readOffice(bytes, out), html: null }
+  if (found === 'zip') return readOffice(bytes, out)
   if (found === 'ole') {
     // Word and Excel wrap an encrypted file like this. The name is in UTF-16.
     const isEncrypted = bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))
@@ -38,21 +51,44 @@ async function readInto(file: Omit<NamedFile, 'owner'>, out: BoundedText): Promi
   }
   if (typeof found === 'object') {
     readImage(bytes, found.image, out)
-    return { format: 'image', html: null }
+    return 'image'
   }
+  if (found === 'message' || found === 'tnef' || found === 'signed') return readContainer(openContainer(file, found), reading, depth)
   if (found === 'pdf') await readPdf(bytes, out)
   else if (found === 'rtf') readRtf(bytes, out)
-  else return { format: found, html: readText(found, textOf(bytes), out) }
-  return { format: found, html: null }
+  else readText(found, decodeFile(bytes, file.contentType, found === 'html'), reading)
+  return found
 }
 
-/** Returns the source of HTML, for the search for hidden text. */
-function readText(format: 'html' | 'csv' | 'text', text: string, out: BoundedText): string | null {
+function readText(format: 'html' | 'csv' | 'text', text: string, { out, html }: Reading): void {
   if (format === 'csv') readDelimited(text, out)
   else out.write(format === 'html' ? htmlToMarkdown(text) : text)
-  if (format !== 'html') return null
+  if (format !== 'html') return
   if (text.length > HTML_CHARACTERS_MAX) out.truncate()
-  return text
+  html.push(text)
+}
+
+/** Writes the container, and the text of each file in it. A file without text is named. */
+async function readContainer(container: Container, reading: Reading, depth: number): Promise<AttachmentFormat> {
+  if (depth >= depthMax) throw new Unreadable('too_complex', `containers nest deeper than ${depthMax}`)
+  const { out } = reading
+  if (container.kind === 'file') return readInto(container.file, reading, depth + 1)
+  if (container.html !== null) reading.html.push(container.html)
+  writeContainer(container, out)
+  for (const file of container.files) {
+    if (out.isFull) break
+    if (++reading.innerFiles > innerFilesMax) {
+      out.truncate()
+      break
+    }
+    out.write(`\n\n## ${file.filename}\n\n`)
+    try {
+      await readInto({ ...file, bytes: file.read() }, reading, depth + 1)
+    } catch (error) {
+      out.write(`(No text: ${error instanceof Unreadable ? error.failure : 'damaged'})`)
+    }
+  }
+  return 'message'
 }
 
 async function readOffice(bytes: Buffer, out: BoundedText): Promise<'docx' | 'xlsx'> {
@@ -63,8 +99,6 @@ async function readOffice(bytes: Buffer, out: BoundedText): Promise<'docx' | 'xl
   else await readXlsx(archive, main.part, out)
   return main.format
 }
-
-const textOf = (bytes: Buffer): string => unifyLineEnds(hasUtf16Mark(bytes) ? decodeText(bytes, 'utf-16').text : guessText(bytes))
 
 const hiddenLettersMin = 15
 

@@ -27,13 +27,13 @@ const recordPaths = new Set([
 ])
 
 /** The report, or null for XML that is not one. Throws for broken XML, for a document type, and above the limits. */
-export async function readDmarc(xml: Buffer): Promise<ReportContent | null> {
+export async function readDmarc(xml: string): Promise<ReportContent | null> {
   const facts = new Map<string, string>()
   const record = new Map<string, string>()
   const sources: ReportSource[] = []
   const path: string[] = []
   let text = ''
-  await parseXml(slicesOf(xml), 'the report', {
+  await parseXml(slicesOf(Buffer.from(xml.replace(schemaTag, ''))), 'the report', {
     open(name) {
       path.push(name)
       text = ''
@@ -62,6 +62,9 @@ export async function readDmarc(xml: Buffer): Promise<ReportContent | null> {
   const period = periodOf(msOf('begin'), msOf('end'))
   return domain === '' || reportId === '' || period === null ? null : { kind: 'dmarc', domain, reportId, ...period, sources }
 }
+
+/** Some reporters put their records into a schema element, which they do not close. */
+const schemaTag = /<\/?(?:\w{1,20}:)?schema\b[^<>]{0,2000}>/g
 
 const sliceBytes = 64 * 1024
 

@@ -1,4 +1,4 @@
-// Unpacks the files of reports, which are plain, gzip or ZIP, within a limit.
+// Unpacks the files of reports, which are plain, gzip or ZIP, perhaps one in another, within limits.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { openArchive } from '../formats/archive.ts'
@@ -11,13 +11,22 @@ const entriesMax = 8
 
 const unzip = promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
-/** The bytes of a report file: as they are, out of gzip, or of the first file in a ZIP archive. Throws above the limit. */
-export async function unpack(bytes: Buffer): Promise<Buffer> {
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return unzip(bytes, { maxOutputLength: unpackedBytesMax })
-  if (bytes.toString('latin1', 0, 4) === 'PK\x03\x04') return firstFile(bytes)
+/** Archives in one another. */
+const layersMax = 2
+
+/** The bytes of a report file: as they are, out of gzip, or of the first file in a ZIP archive, up to two layers deep. Throws above the limits. */
+export async function unpack(file: Buffer): Promise<Buffer> {
+  let bytes = file
+  for (let layer = 0; layer < layersMax && isPacked(bytes); layer++) bytes = await unpackLayer(bytes)
   if (bytes.length > unpackedBytesMax) throw tooLarge()
   return bytes
 }
+
+const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+const isPacked = (bytes: Buffer): boolean => isGzip(bytes) || bytes.toString('latin1', 0, 4) === 'PK\x03\x04'
+
+const unpackLayer = (bytes: Buffer): Promise<Buffer> =>
+  isGzip(bytes) ? unzip(bytes, { maxOutputLength: unpackedBytesMax }) : firstFile(bytes)
 
 async function firstFile(bytes: Buffer): Promise<Buffer> {
   const archive = await openArchive(bytes)

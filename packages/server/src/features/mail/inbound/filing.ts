@@ -3,6 +3,7 @@ import type { Code } from '@callsign/contract/codes'
 import type { Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { Flag } from '@callsign/mail/content/deception/flags'
 import { addressDomain, type ParsedAddress } from '@callsign/mail/mime/addresses'
+import { formatMediaType } from '@callsign/mail/mime/content-type'
 import type { ParsedMessage } from '@callsign/mail/mime/parse'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
@@ -87,7 +88,7 @@ const toAttachment = (attachment: ParsedMessage['attachments'][number], position
   id: newId('attachment'),
   position,
   filename: attachment.filename,
-  content_type: attachment.contentType,
+  content_type: formatMediaType(attachment.contentType, attachment.parameters),
   content_id: attachment.contentId,
   is_inline: attachment.disposition === 'inline',
   size_bytes: attachment.sizeBytes,
