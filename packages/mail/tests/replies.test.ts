@@ -66,8 +66,9 @@ describe('forwards keep the forwarded message', () => {
     const read = (subject: string) =>
       readMail(Buffer.from(`From: a@x.example\r\nSubject: ${subject}\r\n\r\nFYI\r\n\r\n${block.replaceAll('\n', '\r\n')}\r\n`))
         .extractedText
-    for (const subject of ['FW: Contract', 'Fwd: Contract', 'WG: Vertrag', 'TR : Contrat']) expect(read(subject)).toBe(`FYI\n\n${block}`)
-    for (const subject of ['RE: Contract', 'RE: FW: Contract', 'Contract']) expect(read(subject)).toBe('FYI')
+    for (const subject of ['FW: Contract', 'Fwd: Contract', 'WG: Vertrag', 'TR : Contrat', 'Contract'])
+      expect(read(subject)).toBe(`FYI\n\n${block}`)
+    for (const subject of ['RE: Contract', 'RE: FW: Contract']) expect(read(subject)).toBe('FYI')
   })
 
   test('a forward inside a quotation is quoted', () =>

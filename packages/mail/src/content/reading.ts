@@ -4,7 +4,8 @@ import { htmlToText } from '../html/text.ts'
 import { type ParsedMessage, parseMessage } from '../mime/parse.ts'
 import { findCodes, isWorthASecondLook } from './codes/codes.ts'
 import { findIndicators, type Indicators } from './deception/indicators.ts'
-import { extractReplyText } from './replies/reply-text.ts'
+import { extractFirstText, extractReplyText } from './replies/reply-text.ts'
+import { isReplySubject } from './replies/subject-prefixes.ts'
 
 export type ReadMail = { parsed: ParsedMessage; extractedText: string; codes: Code[]; indicators: Indicators }
 
@@ -13,7 +14,7 @@ export function readMail(stored: Buffer): ReadMail {
   const parsed = parseMessage(stored)
   return {
     parsed,
-    extractedText: extractReplyText(parsed.text ?? '', isForward(parsed.subject)),
+    extractedText: ownTextOf(parsed),
     codes: codesOf(parsed),
     indicators: findIndicators(parsed),
   }
@@ -28,6 +29,12 @@ export function readHeader(stored: Buffer): ReadMail {
 }
 
 const headerBytesMax = 64 * 1024
+
+/** A message that answers nothing has no quotation, so only its signature is left out. */
+function ownTextOf({ text, subject, inReplyTo, references }: ParsedMessage): string {
+  const isReply = inReplyTo.length > 0 || references.length > 0 || isReplySubject(subject)
+  return isReply ? extractReplyText(text ?? '', isForward(subject)) : extractFirstText(text ?? '')
+}
 
 // The prefixes of mail programs by language. Scandinavian "VS:" is left out, because it means a reply in Finnish.
 const isForward = (subject: string): boolean =>

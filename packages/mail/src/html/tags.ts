@@ -115,3 +115,15 @@ export function isHidden(attributes: string): boolean {
   if (readAttribute(attributes, 'hidden') !== null) return true
   return /(?:^|;)\s*display\s*:\s*none/i.test((readAttribute(attributes, 'style') ?? '').slice(0, 4096))
 }
+
+/**
+ * True for a blockquote that its author wrote: the quotation and indentation buttons of Outlook and Gmail. Mail programs mark quoted mail by `cite`, a
+ * class or a border.
+ */
+export function isIndent(attributes: string): boolean {
+  if (!/quotedtext|border|margin/i.test(attributes) || readAttribute(attributes, 'cite') !== null) return false
+  if (/^cite$/i.test(readAttribute(attributes, 'type') ?? '') || readAttribute(attributes, 'class') !== null) return false
+  if (/QuotedText$/i.test(readAttribute(attributes, 'itemtype') ?? '')) return true
+  const style = (readAttribute(attributes, 'style') ?? '').slice(0, 1000)
+  return /(?:^|;)\s*border(?:-width)?\s*:\s*(?:none|0(?:px)?)\b/i.test(style) && !/border-left\s*:/i.test(style)
+}

@@ -2,12 +2,13 @@
 import { cutText, storableText } from '../mime/storable-text.ts'
 import { decodeEntities } from './entities.ts'
 import { withTables } from './tables.ts'
-import { findRawEnd, isHidden, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
+import { findRawEnd, isHidden, isIndent, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
 
 /** HTML after these characters is left out. */
 export const HTML_CHARACTERS_MAX = 1024 * 1024
 
 const QUOTE_DEPTH_MAX = 10
+const QUOTES_MAX = 1000
 const LINK_CHARACTERS_MAX = 2000
 
 // Elements with an empty line around them.
@@ -21,7 +22,7 @@ const BLOCKS = new Set(
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 
 /**
- * Converts HTML to its visible text. Blocks are on lines of their own, lists have dashes, quotations have `>`, and cells are separated. A link is followed by
+ * Converts HTML to its visible text. Blocks are on lines of their own, lists have dashes, quotations of other mail have `>`, and cells are separated. A link is followed by
  * `<address>` when its text differs. Images become their alternative text. Elements hidden by `display:none` or `hidden` are left out,
  * because agents must not read text that people cannot see. Linear in the input.
  */
@@ -49,6 +50,8 @@ class TextWriter {
   // Break before the next text: 0 none, 1 a line end, 2 an empty line.
   #breaks = 0
   #quoteDepth = 0
+  // For each open blockquote, true when it quotes.
+  readonly #quotes: boolean[] = []
   #preDepth = 0
   // Cells that began since the last text.
   #openCells = 0
@@ -121,7 +124,7 @@ class TextWriter {
     else if (name === 'a') this.#startLink(attributes)
     else if (name === 'td' || name === 'th') this.#openCells++
     else if (name === 'li') this.#startItem()
-    else if (PARAGRAPHS.has(name)) this.#startParagraph(name)
+    else if (PARAGRAPHS.has(name)) this.#startParagraph(name, attributes)
     else if (BLOCKS.has(name)) this.#wantBreak(1)
   }
 
@@ -134,7 +137,7 @@ class TextWriter {
     else if (name === 'blockquote') {
       this.#wantBreak(1)
       this.#closeLine()
-      this.#quoteDepth = Math.max(0, this.#quoteDepth - 1)
+      if (this.#quotes.pop() ?? true) this.#quoteDepth = Math.max(0, this.#quoteDepth - 1)
       this.#breaks = 2
     } else if (name === 'pre') {
       this.#preDepth = Math.max(0, this.#preDepth - 1)
@@ -146,13 +149,15 @@ class TextWriter {
     else if (BLOCKS.has(name)) this.#wantBreak(1)
   }
 
-  #startParagraph(name: string): void {
+  #startParagraph(name: string, attributes: string): void {
     if (name === 'blockquote') {
       this.#closeLine()
       // The empty line before a quote belongs to the text above it.
       if (this.#lines.length > 0) this.#breaks = 2
       this.#flushBreaks()
-      this.#quoteDepth = Math.min(QUOTE_DEPTH_MAX, this.#quoteDepth + 1)
+      const isQuote = this.#isMarkdown || !isIndent(attributes)
+      if (this.#quotes.length < QUOTES_MAX) this.#quotes.push(isQuote)
+      if (isQuote) this.#quoteDepth = Math.min(QUOTE_DEPTH_MAX, this.#quoteDepth + 1)
       return
     }
     if (name === 'pre') this.#preDepth++

@@ -72,6 +72,45 @@ function isLabelBelow(lines: readonly string[], index: number): boolean {
   return false
 }
 
+// "##- Please type your reply above this line -##" of ticket systems, by language.
+const ABOVE = new RegExp(
+  [
+    '(?:reply|respond|response|answer|type|write|comment|text)[^\\n]{0,60}above (?:this|the) line',
+    '(?:reply|respond|type|write|edit)[^\\n]{0,40}below (?:this|the) line',
+    'above this line[^\\n]{0,40}(?:reply|respond|comment)',
+    '(?:antwort|schreib)[^\\n]{0,60}(?:oberhalb|über) diese[rn]? (?:zeile|linie)',
+    '(?:oberhalb|über) diese[rn]? (?:zeile|linie)[^\\n]{0,40}(?:antwort|schreib)',
+    '(?:répon|écri|saisi)[^\\n]{0,60}au[ -]dessus de cette ligne',
+    '(?:respon|respuesta|escrib)[^\\n]{0,60}(?:encima|arriba) de esta línea',
+    '(?:respo|escrev|digit)[^\\n]{0,60}acima desta linha',
+    '(?:rispo|scriv)[^\\n]{0,60}(?:sopra|al di sopra di) (?:a )?questa (?:riga|linea)',
+    '(?:antwoord|reageer|typ|schrijf)[^\\n]{0,60}boven deze (?:regel|lijn)',
+    'svar[^\\n]{0,60}(?:ovanför (?:den här|denna) (?:rad|linje)|(?:over|ovenfor) denne linje)',
+    '(?:odpow|napisz)[^\\n]{0,60}powyżej tej linii',
+    'odpov[^\\n]{0,60}nad (?:tento řádek|tímto řádkem|touto čarou)',
+    '(?:ответ|пиш|напиш)[^\\n]{0,60}(?:над|выше) этой (?:строк|лини)',
+    '(?:yanıt|cevap)[^\\n]{0,60}bu satırın üst',
+    'bu satırın üst[^\\n]{0,60}(?:yanıt|cevap)',
+    'この(?:行|線|ライン)(?:より|の)上[^\\n]{0,40}返信',
+    '(?:此|这|這|本)(?:行|线|線)(?:之上|上方|以上|上面)[^\\n]{0,40}(?:回复|回覆|答复)',
+    '이 (?:줄|선)[^\\n]{0,4} ?위[^\\n]{0,40}(?:답장|회신|답변)',
+  ].join('|'),
+  'u',
+)
+const ABOVE_CHARACTERS_MAX = 160
+
+/** True for the line of a ticket system above which the reply stands. Such a line has marks around it, or begins with the request. */
+export function isReplyAboveMark(line: string): boolean {
+  if (line.length > ABOVE_CHARACTERS_MAX || line.length < 8) return false
+  const lower = line.toLowerCase()
+  if (!ABOVE.test(lower)) return false
+  return (
+    /^[\s>]*[-=#*_~<[({|—–+]/.test(lower) ||
+    /[-=#*_~>\])}|—–+]\s*$/.test(lower) ||
+    !/^\s*(?:i|we|my|our|the|you|he|she|they|ich|wir|je|nous)\b/.test(lower)
+  )
+}
+
 const BLOCK_LINES_MAX = 9
 const TIME = /\d[:.h]\d\d/
 

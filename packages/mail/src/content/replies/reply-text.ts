@@ -1,8 +1,8 @@
 // Extracts the new text of a reply. Drops quotations, attributions and signatures of many mail programs and languages.
 import { cutText, storableText, unifyLineEnds } from '../../mime/storable-text.ts'
 import { findAttribution } from './attributions.ts'
-import { findHeaderBlockEnd, isForwardMark, isOriginalMark, isQuoted, isRule, quoteMarkOf } from './quote-marks.ts'
-import { findSignatures, type IsExactSignature } from './signatures.ts'
+import { findHeaderBlockEnd, isForwardMark, isOriginalMark, isQuoted, isReplyAboveMark, isRule, quoteMarkOf } from './quote-marks.ts'
+import { findLastSignature, findSignatures, type IsExactSignature } from './signatures.ts'
 
 /** Text after these characters is dropped. */
 const REPLY_CHARACTERS_MAX = 64 * 1024
@@ -22,6 +22,18 @@ export function extractReplyText(text: string, isForward = false): string {
   const withoutSignatures = kept.flatMap((run) => (run.isForwarded ? [run] : findSignatures(lines, run, isExact)))
   const result = joinRuns(lines, withoutSignatures) || joinRuns(lines, kept)
   return result === '' && hasCut ? source.trim() : result
+}
+
+/**
+ * The text of a message that answers nothing: everything but the signature. Lines that look like the header of a message, quotation marks and
+ * separators are the author's own. Reads the first 64 KB. Linear.
+ */
+export function extractFirstText(text: string): string {
+  const source = storableText(unifyLineEnds(cutText(text, REPLY_CHARACTERS_MAX)))
+  const lines = source.split('\n')
+  const isExact = findExactSignatures(lines)
+  for (const [index, line] of lines.entries()) if (mayEndBlank(line)) lines[index] = withoutBlankEnd(line)
+  return joinRuns(lines, [{ from: 0, to: findLastSignature(lines, isExact) }]) || joinRuns(lines, [{ from: 0, to: lines.length }])
 }
 
 /** False for a line that ends in printable ASCII, as most do. */
@@ -85,6 +97,10 @@ class QuoteRemover {
       if (this.#isQuoted(line)) {
         this.#drop(index, index + 1)
         continue
+      }
+      if (isReplyAboveMark(line) && this.#hasTextBefore(index)) {
+        this.#drop(Math.max(this.#from, cutStart(lines, index)), lines.length)
+        break
       }
       if (isOriginalMark(lines, index) && this.#isAttributionBelow(index)) {
         this.#drop(Math.max(this.#from, cutStart(lines, index)), index + 1)

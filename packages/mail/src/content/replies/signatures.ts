@@ -21,6 +21,19 @@ export function findSignatures<T extends { from: number; to: number }>(lines: re
   return to > run.from ? [{ ...run, to }] : []
 }
 
+/** The line at which the last signature begins: an exact "-- " with at most ten lines below, or the last line of a device. Without one, the number of lines. */
+export function findLastSignature(lines: readonly string[], isExact: IsExactSignature): number {
+  let last = lines.length - 1
+  while (last >= 0 && lines[last] === '') last--
+  if (last >= 0 && isDeviceSignature(lines[last]!)) return last
+  let textLinesBelow = 0
+  for (let index = last; index >= 0 && textLinesBelow <= SIGNATURE_LINES_MAX; index--) {
+    if (isExact(index)) return index
+    if (lines[index] !== '') textLinesBelow++
+  }
+  return lines.length
+}
+
 function isSignatureRule(line: string): boolean {
   return line === '--' || line === '—' || line === '__' || line === '-- \u00a0'
 }
