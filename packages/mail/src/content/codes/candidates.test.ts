@@ -28,7 +28,7 @@ const kindsIn = (text: string): string[] =>
 
 test.each<[text: string, candidates: string[]]>([
   // Lengths of digits.
-  ['123 and 1234 and 12345678 and 123456789', ['1234 d', '12345678 d']],
+  ['123 and 1234 and 12345678 and 123456789 and 12345678901', ['1234 d', '12345678 d', '123456789 d ?']],
   // A row of numbers is an account or a table.
   ['123 1234 12345678 123456789', []],
   ['123-456 or 1234-5678 or 123-4567 or 1234-567', ['123456 d g', '12345678 d g', '1234567 d g ?', '1234567 d g ?']],

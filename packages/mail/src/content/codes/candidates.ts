@@ -1,8 +1,8 @@
 // Finds tokens in the format of codes, without prices, telephone numbers, dates and measures.
 
 /**
- * A token that may be a code, with the value to type. `isDoubtful` is true for tokens that other things look like, such as a local telephone number (555-0142)
- * or the name of a product (X310). They need an explicit phrase.
+ * A token that may be a code, with the value to type. `isDoubtful` is true for tokens that other things look like, such as a local telephone number (555-0142),
+ * a number of nine or ten digits, or the name of a product (X310). They need an explicit phrase.
  */
 export type Candidate = { start: number; end: number; value: string; isDigits: boolean; isGrouped: boolean; isDoubtful: boolean }
 
@@ -114,14 +114,15 @@ function readNumber(run: string, start: number, text: string): Candidate[] {
   let at = start
   for (const part of run.split(' ')) {
     const isUneven = /^\d{3}-\d{4}$|^\d{4}-\d{3}$/.test(part)
-    if (isUneven || /^(?:\d{4,8}|\d{3}-\d{3}|\d{4}-\d{4})$/.test(part))
+    const isLong = /^\d{9,10}$/.test(part)
+    if (isUneven || isLong || /^(?:\d{4,8}|\d{3}-\d{3}|\d{4}-\d{4})$/.test(part))
       candidates.push({
         start: at,
         end: at + part.length,
         value: part.replace('-', ''),
         isDigits: true,
         isGrouped: part.includes('-'),
-        isDoubtful: isUneven,
+        isDoubtful: isUneven || isLong,
       })
     at += part.length + 1
   }

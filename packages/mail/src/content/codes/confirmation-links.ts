@@ -1,6 +1,7 @@
 // Finds single-use links to verify an address, sign in or set a password, by their label, path and token.
 import type { Code, CodePurpose } from '@callsign/contract/codes'
 import { purposeOf } from './purposes.ts'
+import { isUndoing } from './undo-words.ts'
 
 type Link = { url: URL; written: string; before: string; behind: string }
 
@@ -95,7 +96,7 @@ function lastFilled(lines: string[], count: number): string {
 const firstLine = (text: string): string => text.split('\n', 2).find((line) => /\p{L}/u.test(line)) ?? ''
 
 const wants =
-  /(?:verif(?:y|ication|ying)|confirm(?:ation|ing|er|ar|a|e)?|activat(?:e|ion|ing)|validat(?:e|ion)|approve|complete|finish)\b[^.!?\n]{0,40}\b(?:e-?mail|address|account|registration|sign-?up|identity|subscription|profile|device|it'?s you|log-?in|sign-?in|new owner)|(?:verify|confirm|activate|validate)(?: it| now| me)?\s*[:>»→]*\s*$|e-?mail (?:verification|confirmation)|account activation|bestätig|aktivier|verifizier|freischalt|vérifi|confirm(?:er|ez|ation)|activ(?:er|ez|ation)|valid(?:er|ez)|verifica|confirma|activa|ativ(?:ar|e)\b|conferma|attiva|verifieer|bevestig|activeer|zweryfik|potwierd|aktywuj|ověř|potvrd|verifiera|bekräft|bekræft|bekreft|doğrula|onayla|etkinleştir|подтверд|активир|верифи|підтверд|активу|認証|確認|有効化|本登録|登録を完了|验证|驗證|确认|確認|激活|啟用|인증|확인|활성화|تأكيد|تحقق|تفعيل|xác minh|xác nhận|kích hoạt|verifikasi|konfirmasi|aktifkan|επιβεβαί|επαλήθευσ|ενεργοποί|אימות|אשר/
+  /(?:verif(?:y|ication|ying)|confirm(?:ation|ing|er|ar|a|e)?|activat(?:e|ion|ing)|validat(?:e|ion)|approve|complete|finish)\b[^.!?\n]{0,40}\b(?:e-?mail|address|account|registration|sign-?up|identity|subscription|profile|device|request|it'?s you|log-?in|sign-?in|new owner)|(?:verify|confirm|activate|validate)(?: it| now| me)?\s*[:>»→]*\s*$|e-?mail (?:verification|confirmation)|account activation|bestätig|aktivier|verifizier|freischalt|vérifi|confirm(?:er|ez|ation)|activ(?:er|ez|ation)|valid(?:er|ez)|verifica|confirma|confirme\b|activa|ativ(?:ar|e)\b|conferma|attiva|verifieer|bevestig|activeer|zweryfik|potwierd|aktywuj|ověř|potvr[dď]|verifiera|bekräft|bekræft|bekreft|doğrula|onayla|etkinleştir|подтверд|активир|верифи|підтверд|активу|認証|確認|有効化|本登録|登録を完了|验证|驗證|确认|確認|激活|啟用|인증|확인|활성화|تأكيد|تحقق|تفعيل|xác minh|xác nhận|kích hoạt|verifikasi|konfirmasi|aktifkan|επιβεβαί|επαλήθευσ|ενεργοποί|אימות|אשר/
 const wantsReset =
   /reset[^.!?\n]{0,30}password|password reset|(?:set|choose|create|change|pick)[^.!?\n]{0,20}\bpassword|passwort[^.!?\n]{0,25}(?:zurücksetzen|ändern|festlegen|vergeben|wählen)|kennwort[^.!?\n]{0,25}(?:zurücksetzen|ändern)|neues passwort|réinitialis|nouveau mot de passe|(?:restablec|cambi|crear|recuper)[^.!?\n]{0,25}contraseña|(?:redefin|alter|criar|recuper)[^.!?\n]{0,25}senha|(?:reimposta|cambia)[^.!?\n]{0,20}password|wachtwoord|(?:zresetuj|ustaw|zmień)[^.!?\n]{0,15}hasło|(?:återställ|nulstil|tilbakestill)|(?:şifre|parola)[^.!?\n]{0,20}(?:sıfırla|yenile|değiştir)|(?:сброс|сменить|восстанов|изменить|новый|задать)[^.!?\n]{0,25}парол|скинути пароль|パスワード[^。\n]{0,15}(?:再設定|リセット|変更|設定)|(?:重置|重设|重設|修改|找回)[^。\n]{0,6}(?:密码|密碼)|비밀번호[^.\n]{0,10}(?:재설정|변경)|كلمة المرور/
 const wantsSignIn =
@@ -130,7 +131,7 @@ function judge(link: Link, title: string, isShortLived: () => boolean): { score:
   const isPointer = here.test(near)
   // Fast path: most links have no such phrase and need no check for unwanted ones.
   if (lastWanted < 0 && !isPointer && !singleUse.test(near) && !goes(pathAny) && !goes(clearAccess)) return null
-  if (lastMatch(unwanted, near) > lastWanted) return null
+  if (lastMatch(unwanted, near) > lastWanted || isUndoing(near)) return null
   const behind = link.behind.toLowerCase()
   const says = (pattern: RegExp) => (wanted.get(pattern) ?? -1) >= 0 || (isPointer && pattern.test(behind))
   const about = (pattern: RegExp) => pattern.test(title)
@@ -164,7 +165,7 @@ const hasLongToken = (url: URL): boolean =>
   [...url.pathname.split('/'), ...url.searchParams.values()].some((part) => part.length >= 20 && isSecret(part))
 
 const strongLabel =
-  /(?:verify|confirm|activate|validate) (?:my |your |the |this |you )?(?:new )?(?:e-?mail|account|address|subscription|registration|identity|sign-?up)|konto (?:aktivieren|bestätigen)|e-?mail(?:-adresse)? (?:bestätigen|verifizieren)|anmeldung bestätigen|(?:confirm|vérifi|activ|valid)\S* (?:mon |votre |ton |l'|mes )?(?:adresse|compte|e-?mail|inscription)|(?:confirm|verific|activ|ativ)\S* (?:mi |tu |su |meu |seu |sua |el |la |o |a |il |il tuo |la tua )?(?:correo|cuenta|e-?mail|conta|dirección|registro|account|indirizzo|cadastro|suscripción|inscrição)|подтвердить|подтвердите|активировать|メールアドレス[^。]{0,10}(?:認証|確認)|(?:验证|確認|确认|激活|驗證)(?:邮箱|郵箱|电子|電子|帐户|账户|账号|帳號|帳戶)|이메일 인증|인증하기/
+  /(?:verify|confirm|activate|validate) (?:my |your |the |this |you )?(?:new )?(?:e-?mail|account|address|subscription|registration|identity|request|sign-?up)|konto (?:aktivieren|bestätigen)|e-?mail(?:-adresse)? (?:bestätigen|verifizieren)|anmeldung bestätigen|(?:confirm|vérifi|activ|valid)\S* (?:mon |votre |ton |l'|mes )?(?:adresse|compte|e-?mail|inscription)|(?:confirm|verific|activ|ativ)\S* (?:mi |tu |su |meu |seu |sua |el |la |o |a |il |il tuo |la tua )?(?:correo|cuenta|e-?mail|conta|dirección|registro|account|indirizzo|cadastro|suscripción|inscrição)|подтвердить|подтвердите|активировать|メールアドレス[^。]{0,10}(?:認証|確認)|(?:验证|確認|确认|激活|驗證)(?:邮箱|郵箱|电子|電子|帐户|账户|账号|帳號|帳戶)|이메일 인증|인증하기/
 
 const purposeOfLink = (near: string, title: string, otherwise: CodePurpose): CodePurpose => {
   const said = purposeOf(near) ?? purposeOf(title)

@@ -157,6 +157,8 @@ function judge(candidate: Candidate, page: Page, title: Page | null, context: Co
 /** True for a short text that begins with a code and the letter of its sender, such as "G-123456". */
 const isPrefixedCode = ({ text }: Page): boolean => text.length <= 100 && /^(?:<#> ?)?[A-Z]-\d{6}(?!\d)/.test(text)
 
+const isPlainNumber = ({ isDigits, isGrouped }: Candidate): boolean => isDigits && !isGrouped
+
 /** The score that a doubtful candidate needs, which it has beside a phrase with a colon or a verb. */
 const doubtfulScoreMin = 7.4
 
@@ -177,7 +179,7 @@ function judgeBefore(candidate: Candidate, hit: Hit, gap: string, context: Conte
   if (hit.kind === 'weak' && !isTight && !(connected.test(gap.toLowerCase()) && gap.length <= 70 && !technical.test(gap))) return 0
   if (
     (candidate.isDoubtful || (!candidate.isDigits && !candidate.isGrouped && hit.kind === 'weak')) &&
-    !(isTight && explicit.test(gap.toLowerCase()))
+    !(isTight && (explicit.test(gap.toLowerCase()) || isPlainNumber(candidate)))
   )
     return 0
   if (!candidate.isDigits && !/\d/.test(candidate.value))
