@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { addressesMax } from '../packages/contract/src/addresses.ts'
 import { approvalDaysMax } from '../packages/contract/src/approvals.ts'
 import { attachmentBodyBytesMax, attachmentTextCharactersMax, messageBytesMax } from '../packages/contract/src/attachments.ts'
-import { messageBatchMax, readBatchBytesMax, sendBatchMax } from '../packages/contract/src/batches.ts'
+import { messageBatchMax, readBatchBytesMax, sendBatchBytesMax, sendBatchMax } from '../packages/contract/src/batches.ts'
 import { ClientId } from '../packages/contract/src/client-id.ts'
 import {
   draftAttachmentsMax,
@@ -134,7 +134,7 @@ const expected: Record<string, string> = {
   'Threads: Matches compared by one request for `q` in one mailbox': count(
     searchRounds * feature('mail/messages/threads.ts', 'hitsPerRound'),
   ),
-  'Batches: Messages sent by one request': `${sendBatchMax}, ${bytes(attachmentBodyBytesMax)} together`,
+  'Batches: Messages sent by one request': `${sendBatchMax}, ${bytes(sendBatchBytesMax)} of text and HTML, ${bytes(attachmentBodyBytesMax)} together`,
   'Batches: Messages changed by one request': count(messageBatchMax),
   'Batches: Messages read by one request': `${messageBatchMax}, ${bytes(readBatchBytesMax)} of text`,
   'Templates: Templates per organization': count(templatesMax),

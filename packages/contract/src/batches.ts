@@ -11,6 +11,9 @@ import { HandleReference, id, nullableString, nullableTimestamp, strict } from '
 /** Maximum messages that one request sends. */
 export const sendBatchMax = 100
 
+/** Maximum bytes of text and HTML that one request sends. */
+export const sendBatchBytesMax = 16 * 1024 * 1024
+
 /** Maximum messages that one request changes or reads. */
 export const messageBatchMax = 500
 
@@ -21,7 +24,7 @@ export const sendBatch = operation({
   id: 'sendBatch',
   method: 'POST',
   path: '/api/v1/mail/batch',
-  summary: 'Sends up to 100 messages, from one or several agents, in one transaction.',
+  summary: 'Sends up to 100 messages, from one or several agents, in one transaction. Their text and HTML have at most 16 MB.',
   tag: 'Mail',
   scopes: ['mail:send'],
   body: strict({

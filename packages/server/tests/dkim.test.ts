@@ -1,5 +1,6 @@
 // DKIM on a whole server. The mail domain's keys exist from the first start, sign outgoing mail, and are sealed in the database.
 import { execFileSync } from 'node:child_process'
+import { signMessage } from '@callsign/mail/authentication/dkim/signing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyDkim } from '../../mail/tests/harness/dkim-verifier.ts'
 import { openKeyring } from '../src/edges/keyring/keyring.ts'
@@ -83,11 +84,11 @@ describe('signatures verify', () => {
     })
     const raw = Buffer.from('From: desk@shop.example\r\n\r\nx\r\n')
     const at = new Date('2026-01-01T00:00:00Z')
-    const signed = await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@SHOP.example'), at)
+    const signed = await signMessage(raw, await dkim.findSigningKeys(mine, 'desk@SHOP.example'), at)
     expect(await verifyDkim([signed], await recordsOf({ organizationId: mine, domain }))).toEqual([['pass']])
     expect(await verifyDkim([signed], await recordsOf({ organizationId: theirs, domain }))).not.toEqual([['pass']])
     await harness.db.transact((tx) => dkim.removeKeys(tx, { organizationId: mine, domain }))
-    expect(await dkim.sign(raw, await dkim.findSigningKeys(mine, 'desk@shop.example'), at)).toEqual(raw)
+    expect(await signMessage(raw, await dkim.findSigningKeys(mine, 'desk@shop.example'), at)).toEqual(raw)
     expect(await dkim.listRecords({ organizationId: theirs, domain })).toHaveLength(1)
   })
 

@@ -5,6 +5,7 @@ import { inMs } from '../core/clock.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
 import { createResolverHealth } from '../edges/dns/resolver-health.ts'
 import { reuseAnswers } from '../edges/dns/reused-answers.ts'
+import { createContentWriter } from '../edges/mail-worker/content-writer.ts'
 import { createFileReader } from '../edges/mail-worker/file-reader.ts'
 import { createMailReader } from '../edges/mail-worker/reader.ts'
 import { createSecretSearcher } from '../edges/mail-worker/secret-searcher.ts'
@@ -97,8 +98,9 @@ export function createMailArea(
     linkKey: createSecretKey(keyring.subkey('media-links')),
     publicUrl,
   })
-  const compose = createCompose(attachments, createFindRecipients(db), dkim)
-  const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait: events.wait })
+  const content = createContentWriter()
+  const compose = createCompose(attachments, createFindRecipients(db), dkim, content)
+  const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose, content, wait: events.wait })
   events.describe('msg', messages.describe)
   identities.onDelete((tx, { organizationId, mailboxId }) => messages.emptyMailbox(tx, organizationId, mailboxId))
 
@@ -151,6 +153,7 @@ export function createMailArea(
     limitDefaults,
     loopRule,
     mailDomain,
+    content,
     messageCache: config.roles.includes('worker') ? messageCache : null,
     businessEvents,
     secrets,
@@ -254,6 +257,7 @@ export function createMailArea(
       await reader.close()
       await fileReader.close()
       await secrets.close()
+      await content.close()
     },
   }
 }

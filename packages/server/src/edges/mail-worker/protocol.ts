@@ -1,6 +1,9 @@
 // Messages between the main thread and its worker threads, and the tasks of the threads that read mail.
+import type { SigningKey } from '@callsign/mail/authentication/dkim/signing'
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
+import type { MessageDraft } from '@callsign/mail/compose/message-draft'
 import type { ReadMail } from '@callsign/mail/content/reading'
+import type { PageMessage } from '@callsign/mail/html/message-page'
 import type { FileFailure, FileText } from '../../features/mail/attachments/provider.ts'
 import type { MailFlag, SearchedBytes, SecretSearch } from '../../features/mail/outbound/outbound-guard.ts'
 import type { ReportContent } from '../../features/mail/reports/model.ts'
@@ -36,3 +39,12 @@ export type SecretTask = Pick<SecretSearch, 'patterns' | 'fields'> & {
   bytes: ArrayBuffer
 }
 export type SecretResult = MailFlag[]
+
+/** Parts of `ContentWriter`. Results are copied to the main thread. */
+export type ContentTask =
+  | { kind: 'text'; html: string }
+  | { kind: 'page'; message: PageMessage }
+  | { kind: 'compose'; draft: MessageDraft; keys: SigningKey[] }
+
+export type ContentResults = { text: string; page: Uint8Array; compose: Uint8Array }
+export type ContentResult = ContentResults[ContentTask['kind']]

@@ -28,7 +28,7 @@ export type ThreadPoolSettings<Question> = {
   onQuestion?: OnQuestion<Question>
 }
 
-export interface ThreadPool<Task extends { bytes?: ArrayBuffer }, Result> {
+export interface ThreadPool<Task extends object, Result> {
   /**
    * Runs a task on a thread. Waiting tasks of several owners take turns. `toTask` is called once per attempt, because its bytes move to the
    * thread. Rejects with `LimitExceeded` at a limit, and with `TurnEnded` when the owner used up its time and others wait.
@@ -66,7 +66,7 @@ type Thread<Task> = {
 const memoryCheckMs = 50
 const unlimited: TurnSettings = { runningPerOwnerMax: Number.POSITIVE_INFINITY, ownerMsMax: Number.POSITIVE_INFINITY, taskMsMin: 0 }
 
-export function createThreadPool<Task extends { bytes?: ArrayBuffer }, Result, Question = never>(
+export function createThreadPool<Task extends object, Result, Question = never>(
   settings: ThreadPoolSettings<Question>,
 ): ThreadPool<Task, Result> {
   const { file, threadsMax, tasksPerThreadMax, triesMax, taskMsMax, idleMs, heapMegabytesMax, memoryBytesMax, onQuestion } = settings
@@ -193,7 +193,7 @@ export function createThreadPool<Task extends { bytes?: ArrayBuffer }, Result, Q
     if (memoryBytesMax !== undefined) watchMemory(thread, memoryBytesMax)
     try {
       const task = entry.toTask()
-      thread.worker.postMessage({ what: 'task', id, task } satisfies ToThread<Task>, task.bytes ? [task.bytes] : [])
+      thread.worker.postMessage({ what: 'task', id, task } satisfies ToThread<Task>, bytesOf(task))
     } catch (error) {
       finish(thread, id, run)
       entry.reject(error)
@@ -241,6 +241,9 @@ export function createThreadPool<Task extends { bytes?: ArrayBuffer }, Result, Q
     },
   }
 }
+
+/** The bytes of a task move to the thread, and the rest of it is copied. */
+const bytesOf = (task: object): ArrayBuffer[] => ('bytes' in task && task.bytes instanceof ArrayBuffer ? [task.bytes] : [])
 
 const toFailure = (error: Error): Error =>
   (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? new LimitExceeded(error.message) : error

@@ -17,7 +17,7 @@ import { listPage } from './pages.ts'
 import { isGiven, notOffered, ResendFailure, type ResendRequest, type ResendRoute } from './route.ts'
 import { readTime } from './schedule.ts'
 import { cancel, findScheduled, reschedule, schedule } from './scheduled.ts'
-import { withTemplate } from './templates.ts'
+import { withTemplate, withTemplates } from './templates.ts'
 
 type Email = Static<typeof Message>
 type Item = Static<typeof MessageItem>
@@ -77,7 +77,7 @@ async function sendAll({ body, headers, call }: ResendRequest): Promise<unknown>
     throw new ResendFailure(422, 'validation_error', `The body must be a list of 1 to ${sendBatchMax} emails.`)
   const isPermissive = headers['x-batch-validation'] === 'permissive'
   if (body.some((one) => isGiven(one.scheduled_at))) throw notOffered('`scheduled_at` in a batch')
-  const compositions = (await Promise.all(body.map((one) => withTemplate(call, one)))).map(compositionOf)
+  const compositions = (await withTemplates(call, body)).map(compositionOf)
   const agents = await agentsOf(call, compositions)
   const messages = compositions.map((composition) => ({
     agent: agents.get(senderOf(composition)) ?? senderOf(composition),

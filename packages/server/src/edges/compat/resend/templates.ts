@@ -1,4 +1,5 @@
 // Templates, by id or alias, and emails that use one.
+import { sendBatchBytesMax } from '@callsign/contract/batches'
 import {
   createTemplate,
   deleteTemplate,
@@ -12,6 +13,7 @@ import {
 } from '@callsign/contract/templates'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../../../core/api-call.ts'
+import { shareThread } from '../../../core/turn.ts'
 import { isObject } from './composition.ts'
 import { listPage } from './pages.ts'
 import { isGiven, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
@@ -129,3 +131,20 @@ export async function withTemplate(call: ApiCall, body: ResendRequest['body']): 
     html,
   }
 }
+
+/** The same for the emails of a batch, one after another. Throws 413 as soon as their templates render more than a batch may send. */
+export async function withTemplates(call: ApiCall, emails: Fields[]): Promise<Fields[]> {
+  const made: Fields[] = []
+  let bytes = 0
+  for (const email of emails) {
+    await shareThread()
+    const whole = await withTemplate(call, email)
+    if (whole !== email && isGiven(email.template)) bytes += bytesOf(whole.text) + bytesOf(whole.html)
+    if (bytes > sendBatchBytesMax)
+      throw new ResendFailure(413, 'validation_error', 'The templates of a batch render at most 16 MB. Send the emails in several batches.')
+    made.push(whole)
+  }
+  return made
+}
+
+const bytesOf = (body: unknown): number => (typeof body === 'string' ? Buffer.byteLength(body) : 0)

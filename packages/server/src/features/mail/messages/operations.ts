@@ -29,6 +29,7 @@ import { createMessageWriter, type FoundMessage } from './message-json.ts'
 import { createMessageLists, type MailQuery, type MailReply } from './message-lists.ts'
 import { createSharedPages } from './message-page.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage, toRelease } from './model.ts'
+import type { ContentWriter } from './provider.ts'
 import { createRawFiles } from './raw-files.ts'
 import * as store from './store.ts'
 import { findThread } from './thread-list-store.ts'
@@ -42,6 +43,7 @@ export { type Filed, type Filing, fileMessages } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
 export { answeredThreads, findThreads, type KnownThreads, withoutThreads } from './known-threads.ts'
 export { findParticipants } from './participants.ts'
+export type { ContentWriter } from './provider.ts'
 export { deleteUnusedRaw } from './raw-store.ts'
 
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
@@ -140,10 +142,11 @@ type Parts = {
   attachments: Attachments
   emit: Emit
   compose: Compose
+  content: ContentWriter
   wait: Wait
 }
 
-export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose, wait }: Parts): Messages {
+export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose, content, wait }: Parts): Messages {
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
   const loadHead = batchLoader((ids) => store.findHeads(db.lookups, ids))
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
@@ -183,7 +186,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
 
   const { readRaw, readFile } = createRawFiles({ db, blobs, attachments, compose, findMessage: loadMessage })
-  const linkToPage = createSharedPages({ attachments, findMessage: loadMessage })
+  const linkToPage = createSharedPages({ attachments, content, findMessage: loadMessage })
 
   return {
     ...createMessageLists({ db, identities, attachments, writeItems }),

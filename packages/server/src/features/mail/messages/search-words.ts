@@ -1,4 +1,5 @@
 // Makes search vectors from plain words, and from other pieces that PostgreSQL parses once.
+import { shareThread } from '../../../core/turn.ts'
 import { type CutText, cutAtSpace, isForPostgres, type Lexemes, toVector } from './search-vector.ts'
 
 /** PostgreSQL's text parser. */
@@ -32,10 +33,12 @@ export async function toSearchVectors(parser: Parser, texts: string[]): Promise<
   if (!readsAsExpected) return texts
   const known = new Map<string, Lexemes>()
   const unknown = new Set<string>()
-  const cut = texts.map((text) => {
+  const cut: (CutText | null)[] = []
+  for (const text of texts) {
+    await shareThread()
     const parts = cutAtSpace(text)
-    return parts && isWorthCutting(parts.pieces, text, known, unknown) ? parts : null
-  })
+    cut.push(parts && isWorthCutting(parts.pieces, text, known, unknown) ? parts : null)
+  }
   if (unknown.size > 0) {
     const read = await parser.read([...unknown])
     for (const piece of unknown) {
@@ -44,10 +47,13 @@ export async function toSearchVectors(parser: Parser, texts: string[]): Promise<
       if (piece.length <= cachedCharactersMax) remember(piece, lexemes)
     }
   }
-  return texts.map((text, index) => {
+  const vectors: (Buffer | string)[] = []
+  for (const [index, text] of texts.entries()) {
+    await shareThread()
     const parts = cut[index]
-    return parts ? toVector(parts, (piece) => known.get(piece) as Lexemes) : text
-  })
+    vectors.push(parts ? toVector(parts, (piece) => known.get(piece) as Lexemes) : text)
+  }
+  return vectors
 }
 
 /** Every ASCII letter and digit, and punctuation. Some locales have another lower case of I, and a server's `simple` may drop words. */

@@ -1,14 +1,15 @@
 // Sends many messages in one transaction: all or none of them, or those that can be sent.
-import type { sendBatch } from '@callsign/contract/batches'
+import { type sendBatch, sendBatchBytesMax } from '@callsign/contract/batches'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
+import { shareThread } from '../../../core/turn.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Guardrail } from '../rules/model.ts'
 import type { Addressed } from './filing.ts'
-import { type Inspection, type OutgoingMessage, orGone, type Queued } from './model.ts'
+import { bodyBytes, type OutgoingMessage, orGone, type Queued } from './model.ts'
 
 type Body = BodyOf<typeof sendBatch>
 type Item = Body['messages'][number]
@@ -17,7 +18,7 @@ type Reply = ReplyOf<typeof sendBatch>
 type Parts = {
   requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner>
   prepare: (call: Call, owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
-  inspectOne: (message: Omit<Addressed, 'inspection'>) => Promise<Inspection>
+  prepareFiling: (message: Omit<Addressed, 'inspection'>) => Promise<Addressed>
   judgeBatch: (sql: Sql, messages: Addressed[]) => Promise<(Guardrail | ApiError)[]>
   queueJudged: (tx: Tx, messages: Addressed[], guardrails: Guardrail[]) => Promise<Queued[]>
 }
@@ -28,12 +29,12 @@ type Prepared = { index: number; addressed: Addressed; refusal: null } | Refused
 /** A message of a batch: ready to be queued, or refused. */
 type Decided = { index: number; addressed: Addressed; refusal: null; guardrail: Guardrail } | Refused
 
-export function createBatchSend({ requireSender, prepare, inspectOne, judgeBatch, queueJudged }: Parts) {
+export function createBatchSend({ requireSender, prepare, prepareFiling, judgeBatch, queueJudged }: Parts) {
   async function prepareItem(call: Call, { agent, ...message }: Item, index: number): Promise<Prepared> {
     try {
       const owner = await requireSender(call.caller, agent)
-      const addressed = { owner, outgoing: await prepare(call, owner, message) }
-      return { index, addressed: { ...addressed, inspection: await inspectOne(addressed) }, refusal: null }
+      const addressed = await prepareFiling({ owner, outgoing: await prepare(call, owner, message) })
+      return { index, addressed, refusal: null }
     } catch (error) {
       if (error instanceof ApiError) return { index, addressed: null, refusal: error }
       throw error
@@ -52,9 +53,11 @@ export function createBatchSend({ requireSender, prepare, inspectOne, judgeBatch
   }
 
   return async (call: Call, { messages, mode = 'strict' }: Body): Promise<Reply> => {
+    checkBodies(messages)
     const prepared: Prepared[] = []
     // One after another, because each may fetch attachments.
     for (const [index, message] of messages.entries()) {
+      await shareThread()
       const item = await prepareItem(call, message, index)
       if (item.refusal && mode === 'strict') throw atIndex(item.refusal, index)
       prepared.push(item)
@@ -74,6 +77,15 @@ export function createBatchSend({ requireSender, prepare, inspectOne, judgeBatch
       })
       .catch(orGone)
   }
+}
+
+/** Throws 413 when the bodies of a batch are more than one request may send. */
+function checkBodies(messages: Item[]): void {
+  if (messages.reduce((sum, message) => sum + bodyBytes(message), 0) > sendBatchBytesMax)
+    throw new ApiError(
+      'payload_too_large',
+      `The text and HTML of a batch have at most ${sendBatchBytesMax / (1024 * 1024)} MB. Send the messages in several batches.`,
+    )
 }
 
 /** The error of one message, with its place in the batch. */

@@ -1,9 +1,10 @@
 // Composes and signs a stored outbound message from its fields and attachments. The bytes are the same each time.
-import { composeMessage } from '@callsign/mail/compose/compose'
+import type { MessageDraft } from '@callsign/mail/compose/message-draft'
 import { parseAddresses } from '@callsign/mail/mime/addresses'
 import type { Attachments } from '../attachments/operations.ts'
 import type { Dkim } from '../domains/dkim/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import type { ContentWriter } from '../messages/operations.ts'
 import { splitHeaders } from './automatic-answer.ts'
 
 /** Recipients of a message, for its To and Cc fields. */
@@ -11,7 +12,7 @@ export type FindRecipients = (messageId: string) => Promise<RecipientRow[]>
 
 /** A function from a stored outbound message to its bytes, RFC 5322 with CRLF line ends, signed for the domain that it is from. */
 export const createCompose =
-  (attachments: Attachments, findRecipients: FindRecipients, dkim: Pick<Dkim, 'findSigningKeys' | 'sign'>) =>
+  (attachments: Attachments, findRecipients: FindRecipients, dkim: Pick<Dkim, 'findSigningKeys'>, content: ContentWriter) =>
   async (message: MessageRow): Promise<Buffer> => {
     const [recipients, keys, files] = await Promise.all([
       findRecipients(message.id),
@@ -20,7 +21,7 @@ export const createCompose =
     ])
     const named = (kind: 'to' | 'cc') => recipients.filter((row) => row.kind === kind).map(({ name, address }) => ({ name, address }))
     const { custom, autoSubmitted } = splitHeaders(message.headers)
-    const raw = await composeMessage({
+    const draft: MessageDraft = {
       boundarySeed: message.id,
       from: { name: message.from_name, address: message.from_address },
       to: named('to'),
@@ -36,7 +37,6 @@ export const createCompose =
       headers: custom,
       autoSubmitted,
       attachments: files,
-    })
-    // Uses the message's own time, because every attempt has to send the same bytes.
-    return dkim.sign(raw, keys, message.created_at)
+    }
+    return content.compose(message.organization_id, draft, keys)
   }

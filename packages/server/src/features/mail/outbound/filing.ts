@@ -9,18 +9,20 @@ import { type MessageRow, snippetOf } from '../messages/model.ts'
 import type { Guardrail } from '../rules/model.ts'
 import { bodyBytes, type Inspection, type OutgoingMessage, toRecipientRows } from './model.ts'
 
-/** An outgoing message and the mailbox that sends it, inspected before the transaction that files it. */
-export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspection: Inspection }
+/** An outgoing message and the mailbox that sends it, inspected before the transaction that files it. `text` is its text, or that of its HTML. */
+export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspection: Inspection; text?: string }
+
+/** True for a message whose text has to be made from its HTML, which readers without HTML, search and threads need. */
+export const lacksText = ({ text }: Pick<OutgoingMessage, 'text'>): boolean => text.trim() === ''
 
 /** The rows of an outgoing message, queued. */
-export function toFiling({ owner, outgoing, inspection }: Addressed, guardrail: Guardrail, mailDomain: string) {
+export function toFiling({ owner, outgoing, inspection, text: made }: Addressed, guardrail: Guardrail, mailDomain: string) {
   const at = now()
   const id = newId('message', at.getTime())
   const threadId = outgoing.threadId ?? newId('thread')
   const rows = toRecipientRows(outgoing.recipients)
   const addresses = (kind: 'to' | 'cc' | 'bcc') => outgoing.recipients[kind].map((entry) => entry.address)
-  // Readers without HTML, search and threads need a text.
-  const text = outgoing.text.trim() === '' ? htmlToText(outgoing.html) : outgoing.text
+  const text = made ?? (lacksText(outgoing) ? htmlToText(outgoing.html) : outgoing.text)
   const moved = outgoing.moved ?? { count: 0, sizeBytes: 0 }
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id,

@@ -15,7 +15,7 @@ import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
-import type { Messages } from '../messages/operations.ts'
+import type { ContentWriter, Messages } from '../messages/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
 import type { Storage } from '../storage/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
@@ -92,6 +92,7 @@ type Parts = {
   limitDefaults: LimitDefaults
   loopRule: LoopRule
   mailDomain: string
+  content: ContentWriter
   /** Null in a process that delivers nothing. */
   messageCache: MessageCache | null
   businessEvents: BusinessEvents

@@ -7,20 +7,21 @@ import { ApiError } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, DatabaseUnavailable, isJudgementNeeded, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
+import { shareThread } from '../../../core/turn.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
 import type { AttachmentInput } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
-import { fileMessages, findThreads, type Messages } from '../messages/operations.ts'
+import { type ContentWriter, fileMessages, findThreads, type Messages } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
 import type { MailRules } from '../rules/operations.ts'
 import type { Storage } from '../storage/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import type { LoopRule } from './agent-loop.ts'
 import { answerSubject, answersIn } from './answers.ts'
-import { type Addressed, toFiling } from './filing.ts'
+import { type Addressed, lacksText, toFiling } from './filing.ts'
 import { createHolds } from './holds.ts'
 import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
@@ -51,6 +52,7 @@ type Parts = {
   enqueue: Enqueue
   limitDefaults: LimitDefaults
   mailDomain: string
+  content: ContentWriter
   /** Null in a process that delivers nothing. */
   messageCache: MessageCache | null
   businessEvents: BusinessEvents
@@ -66,8 +68,20 @@ type Judged = { owner: MailboxOwner; outgoing: Addressing }
 const namedMax = 10_000
 
 export function createOutgoingQueue(parts: Parts) {
-  const { db, attachments, mailRules, storage, suppressions, enqueue, limitDefaults, loopRule, mailDomain, messageCache, businessEvents } =
-    parts
+  const {
+    db,
+    attachments,
+    mailRules,
+    storage,
+    suppressions,
+    enqueue,
+    limitDefaults,
+    loopRule,
+    mailDomain,
+    messageCache,
+    businessEvents,
+    content,
+  } = parts
   const holds = createHolds({
     ...parts,
     findAnswers: (owner, correspondents, sql = db) =>
@@ -124,7 +138,11 @@ export function createOutgoingQueue(parts: Parts) {
     const guardrails = await findGuardrails()
     for (const { outgoing, inspection } of messages)
       if (inspection.isHeld && !outgoing.isApproved) throw new HeldForApproval(inspection.reasons)
-    const filings = messages.map((one, index) => toFiling(one, guardrails[index] as Guardrail, mailDomain))
+    const filings: ReturnType<typeof toFiling>[] = []
+    for (const [index, one] of messages.entries()) {
+      await shareThread()
+      filings.push(toFiling(one, guardrails[index] as Guardrail, mailDomain))
+    }
     await storage.reserve(
       tx,
       filings.map(({ message, owner }, index) => ({
@@ -190,15 +208,21 @@ export function createOutgoingQueue(parts: Parts) {
     isFinal: (error) => error instanceof DatabaseUnavailable && error.isOutcomeUnknown,
   })
 
+  /** Inspects a message and makes its text, before its transaction: both may wait for a thread. */
+  async function prepareFiling(message: Omit<Addressed, 'inspection'>): Promise<Addressed> {
+    const { owner, outgoing } = message
+    const text = lacksText(outgoing) ? await content.toText(owner.organizationId, outgoing.html) : outgoing.text
+    return { ...message, text, inspection: await inspectOne(message) }
+  }
+
   /**
    * Queues a message as the one effect of a call. With an Idempotency-Key it happens once: the key's row is in the call's own transaction.
    * Without a key, concurrent messages share a transaction.
    */
   const queue = async <R>(call: Call, owner: MailboxOwner, outgoing: OutgoingMessage, answer: (message: Queued) => R): Promise<R> => {
     try {
-      const inspection = await inspectOne({ owner, outgoing })
-      if (inspection.isHeld) throw new HeldForApproval(inspection.reasons)
-      const message = { owner, outgoing, inspection }
+      const message = await prepareFiling({ owner, outgoing })
+      if (message.inspection.isHeld) throw new HeldForApproval(message.inspection.reasons)
       return call.transact === transact
         ? answer(await queueTogether(message))
         : await call.transact(async (tx) => answer(await queueOne(tx, message)))
@@ -239,7 +263,17 @@ export function createOutgoingQueue(parts: Parts) {
     return decided.map((one, index) => refusals.get(messages[index] as Addressed) ?? one)
   }
 
-  return { inspect: holds.inspect, inspectOne, judgeBatch, queue, queueJudged, queueMessage: queueOne, shareAttachments, takeFiles }
+  return {
+    inspect: holds.inspect,
+    inspectOne,
+    prepareFiling,
+    judgeBatch,
+    queue,
+    queueJudged,
+    queueMessage: queueOne,
+    shareAttachments,
+    takeFiles,
+  }
 }
 
 /** Counts the messages. Throws for the first counter above its limit. */

@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { generateKeyPairFor, type KeyPair } from '@callsign/mail/authentication/dkim/key-pair'
 import { type DkimAlgorithm, type DkimRecord, recordOf } from '@callsign/mail/authentication/dkim/key-publication'
-import { type SigningKey, signMessage } from '@callsign/mail/authentication/dkim/signing'
+import type { SigningKey } from '@callsign/mail/authentication/dkim/signing'
 import { batchLoader } from '../../../../core/batch.ts'
 import { now } from '../../../../core/clock.ts'
 import { newId } from '../../../../core/ids.ts'
@@ -27,8 +27,6 @@ export interface Dkim {
   ensureMailDomainKeys(): Promise<void>
   /** The signing keys for a From address: those of its domain, never those of another organization with the same name. */
   findSigningKeys(organizationId: string, fromAddress: string): Promise<SigningKey[]>
-  /** Adds one signature per key. The bytes must not change afterwards. */
-  sign: typeof signMessage
 }
 
 type Parts = {
@@ -112,8 +110,6 @@ export function createDkim({ db, sealing, mailDomain }: Parts): Dkim {
 
     findSigningKeys: (organizationId: string, fromAddress: string): Promise<SigningKey[]> =>
       findSigningKeys(organizationId, fromAddress.slice(fromAddress.lastIndexOf('@') + 1).toLowerCase()),
-
-    sign: signMessage,
   }
 }
 
