@@ -1,6 +1,7 @@
 // docs/limits.md has every limit of the contract with the number that the code uses.
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { scannedCharactersMax } from '@callsign/mail/content/secrets/message-search'
 import { expect, test } from 'vitest'
 import { addressesMax } from '../packages/contract/src/addresses.ts'
 import { approvalDaysMax } from '../packages/contract/src/approvals.ts'
@@ -47,7 +48,6 @@ import { namedMax } from '../packages/server/src/features/mail/inbound/wake-stor
 import { participantsMax } from '../packages/server/src/features/mail/messages/filing-store.ts'
 import { loopMessagesMax } from '../packages/server/src/features/mail/outbound/agent-loop.ts'
 import { automaticAnswerPauseMs } from '../packages/server/src/features/mail/outbound/automatic-answer.ts'
-import { scannedCharactersMax } from '../packages/server/src/features/mail/outbound/outbound-guard.ts'
 import { rulesMax } from '../packages/server/src/features/mail/rules/model.ts'
 import { reasonCharactersMax } from '../packages/server/src/features/mail/suppressions/model.ts'
 import { capturedBytesMax, requestsKeptMax, requestsKeptMs } from '../packages/server/src/features/tunnels/model.ts'
@@ -117,7 +117,7 @@ const expected: Record<string, string> = {
   'Mail: Text or file that the outbound guard searches': `${count(scannedCharactersMax)} characters`,
   'Mail: Patterns of the outbound guard': `${guardPatternsMax} per identity, each at most ${patternCharactersMax} characters`,
   'Mail: Program size of a pattern of the outbound guard': `${count(constant('mail/src/content/secrets/patterns.ts', 'sizeMax'))} RE2 instructions`,
-  'Mail: Flags of the outbound guard per message': count(feature('mail/outbound/outbound-guard.ts', 'flagsMax')),
+  'Mail: Flags of the outbound guard per message': count(feature('@callsign/mail/content/secrets/message-search', 'flagsMax')),
   'Mail: Automatic replies to one sender': `1 per ${automaticAnswerPauseMs === day ? 'day' : 'other time'}`,
   'Mail: Link to a shared message': `${shareSecondsMax / 86_400} days`,
   'Mail: Text and HTML of a message in an event': `${bytes(eventBodyBytesMax)} each`,

@@ -62,7 +62,7 @@ describe('a message', () => {
     expect(await textOf(outer, 'forward.eml')).toMatch(/## message\.eml\n\nFrom: Ann <ann@customer\.example>\nSubject: Inner\n\né$/)
   })
 
-  test('that a PDF is part of is no PDF, and a PDF that calls itself a message is one', async () => {
+  test('with a broken PDF has no text of it, and a PDF that calls itself a message is read as a PDF', async () => {
     expect(await textOf(mixed(...attached('a.pdf', '', '%PDF-1.7 nothing')), 'a.eml', 'message/rfc822')).toMatch(/\(No text: damaged\)$/)
     expect(await textOf('%PDF-1.7 nothing', 'a.eml', 'message/rfc822')).toBe('damaged')
   })

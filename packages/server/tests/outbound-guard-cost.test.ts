@@ -1,10 +1,10 @@
 // The outbound guard of one organization delays no request of another, whatever its patterns and texts, and what it leaves out is held.
 import { randomBytes } from 'node:crypto'
+import type { SecretSearch } from '@callsign/mail/content/secrets/message-search'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allowedMs, measureThread } from '../../mail/tests/harness/processor.ts'
 import { createLog } from '../src/core/log.ts'
 import { createSecretSearcher, type SecretSearcherSettings } from '../src/edges/mail-worker/secret-searcher.ts'
-import type { SecretSearch } from '../src/features/mail/outbound/outbound-guard.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 

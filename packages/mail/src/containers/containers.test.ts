@@ -1,3 +1,4 @@
+// Containers: winmail.dat, compressed RTF and signed data, whole and broken.
 import { describe, expect, test } from 'vitest'
 import { parseMessage } from '../mime/parse.ts'
 import { decompressRtf } from './compressed-rtf.ts'

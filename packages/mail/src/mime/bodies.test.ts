@@ -1,3 +1,4 @@
+// Bodies of other text types than plain text and HTML.
 import { expect, test } from 'vitest'
 import { parseMessage } from './parse.ts'
 

@@ -40,7 +40,7 @@ function isCommonBody(leaf: Leaf): boolean {
   return leaf.parentKind !== 'related' && !isNamed(leaf)
 }
 
-// An unknown subtype of text is plain text (RFC 2046 §4.1.4). In an alternative, it counts when there is no version that is known.
+// An unknown subtype of text is plain text (RFC 2046 §4.1.4). In an alternative, it counts when no version is known.
 function isOtherBody(leaf: Leaf): boolean {
   if (!leaf.contentType.startsWith('text/') || FILES.has(leaf.contentType) || isCommonBody(leaf)) return false
   return leaf.disposition !== 'attachment' && leaf.parentKind !== 'related' && !isNamed(leaf)

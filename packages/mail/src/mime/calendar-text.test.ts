@@ -1,3 +1,4 @@
+// Text of calendars.
 import { expect, test } from 'vitest'
 import { calendarToText } from './calendar-text.ts'
 import { parseMessage } from './parse.ts'

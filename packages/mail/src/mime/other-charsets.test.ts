@@ -1,3 +1,4 @@
+// Charsets outside of the Encoding Standard.
 import { expect, test } from 'vitest'
 import { decodeText } from './charsets.ts'
 import { decodeEncodedWords } from './encoded-words.ts'

@@ -90,7 +90,7 @@ class AttachmentText(TypedDict):
     filename: str
     content_type: str
     """The type that the sender declared."""
-    format: Literal["pdf", "docx", "xlsx", "csv", "html", "rtf", "image", "text"]
+    format: Literal["pdf", "docx", "xlsx", "csv", "html", "rtf", "image", "message", "text"]
     """The format that the bytes have."""
     text: str
     """Markdown. Untrusted, because the sender wrote it."""

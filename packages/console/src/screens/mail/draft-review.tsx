@@ -55,11 +55,53 @@ async function renew(handle: string, draft: Draft): Promise<void> {
   invalidate(`draft ${draft.id}`, 'drafts')
 }
 
-function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) {
-  const [isRejecting, setRejecting] = useState(false)
-  const query = useQuery(`draft-review ${draft.id} ${draft.version}`, () => client.drafts.review(handle, draft.id))
-  const review = query.data.value?.version === draft.version ? query.data.value : null
-  const sending = useMemo(() => isPending(draft.id), [draft.id]).value
+type ActionsProps = {
+  handle: string
+  draft: Draft
+  isSending: boolean
+  isExpired: boolean
+  canApprove: boolean
+  onApprove: () => void
+  onEdit: () => void
+  onReject: () => void
+}
+
+function ReviewActions({ handle, draft, isSending, isExpired, canApprove, onApprove, onEdit, onReject }: ActionsProps) {
+  return (
+    <footer class="review-actions">
+      {isExpired ? (
+        <Button kind="primary" icon="refresh" shortcut="a" onClick={onApprove}>
+          Renew the request
+        </Button>
+      ) : (
+        <Button kind="primary" icon="check" shortcut="a" disabled={!canApprove} onClick={onApprove}>
+          {isSending ? 'Sending' : 'Approve and send'}
+        </Button>
+      )}
+      {isSending && (
+        <Button icon="back" shortcut="u" onClick={() => undoApproval(draft)}>
+          Undo
+        </Button>
+      )}
+      {canWrite.value && !isSending && (
+        <Button icon="edit" shortcut="e" onClick={onEdit}>
+          Edit
+        </Button>
+      )}
+      {!isSending && (
+        <Button kind="danger" icon="close" shortcut="r" onClick={onReject}>
+          Reject
+        </Button>
+      )}
+      <span class="grow" />
+      {draft.approval && !isExpired && <ApprovalLinkButton handle={handle} draftId={draft.id} />}
+      <Copy value={location.href} text="Copy the link" name="link" />
+    </footer>
+  )
+}
+
+/** A reference that is false once the component is gone. */
+function useIsOpen() {
   const isOpen = useRef(true)
   useEffect(
     () => () => {
@@ -67,6 +109,15 @@ function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) 
     },
     [],
   )
+  return isOpen
+}
+
+function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) {
+  const [isRejecting, setRejecting] = useState(false)
+  const query = useQuery(`draft-review ${draft.id} ${draft.version}`, () => client.drafts.review(handle, draft.id))
+  const review = query.data.value?.version === draft.version ? query.data.value : null
+  const sending = useMemo(() => isPending(draft.id), [draft.id]).value
+  const isOpen = useIsOpen()
   const isExpired = draft.approval?.status === 'expired'
   const canApprove = review !== null && !sending && draft.to.length + draft.cc.length + draft.bcc.length > 0
   const onApprove = () => {
@@ -102,35 +153,16 @@ function Review({ handle, draft, identities, onDecided, onClose }: ReviewProps) 
         )}
         <Answered handle={handle} draft={draft} identities={identities} />
       </div>
-      <footer class="review-actions">
-        {isExpired ? (
-          <Button kind="primary" icon="refresh" shortcut="a" onClick={onApprove}>
-            Renew the request
-          </Button>
-        ) : (
-          <Button kind="primary" icon="check" shortcut="a" disabled={!canApprove} onClick={onApprove}>
-            {sending ? 'Sending' : 'Approve and send'}
-          </Button>
-        )}
-        {sending && (
-          <Button icon="back" shortcut="u" onClick={() => undoApproval(draft)}>
-            Undo
-          </Button>
-        )}
-        {canWrite.value && !sending && (
-          <Button icon="edit" shortcut="e" onClick={edit}>
-            Edit
-          </Button>
-        )}
-        {!sending && (
-          <Button kind="danger" icon="close" shortcut="r" onClick={reject}>
-            Reject
-          </Button>
-        )}
-        <span class="grow" />
-        {draft.approval && !isExpired && <ApprovalLinkButton handle={handle} draftId={draft.id} />}
-        <Copy value={location.href} text="Copy the link" name="link" />
-      </footer>
+      <ReviewActions
+        handle={handle}
+        draft={draft}
+        isSending={sending}
+        isExpired={isExpired}
+        canApprove={canApprove}
+        onApprove={onApprove}
+        onEdit={edit}
+        onReject={reject}
+      />
       {isRejecting && <RejectDialog handle={handle} draft={draft} onRejected={onRejected} onClose={() => setRejecting(false)} />}
     </article>
   )

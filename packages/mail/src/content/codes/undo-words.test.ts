@@ -1,3 +1,4 @@
+// Links that undo a confirmation, in the languages of the reader.
 import { expect, test } from 'vitest'
 import { findCodes } from './codes.ts'
 

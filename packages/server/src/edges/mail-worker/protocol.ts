@@ -3,9 +3,9 @@ import type { SigningKey } from '@callsign/mail/authentication/dkim/signing'
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
 import type { MessageDraft } from '@callsign/mail/compose/message-draft'
 import type { ReadMail } from '@callsign/mail/content/reading'
+import type { MailFlag, SearchedBytes, SecretSearch } from '@callsign/mail/content/secrets/message-search'
 import type { PageMessage } from '@callsign/mail/html/message-page'
 import type { FileFailure, FileText } from '../../features/mail/attachments/provider.ts'
-import type { MailFlag, SearchedBytes, SecretSearch } from '../../features/mail/outbound/outbound-guard.ts'
 import type { ReportContent } from '../../features/mail/reports/model.ts'
 
 /** `end` means that nothing follows and nothing is in flight. */

@@ -1,11 +1,7 @@
 // Searches composed messages for secrets. Long messages, and those of identities with patterns, go to a worker thread, on which owners take turns.
+
+import { notScanned, type SecretSearch, scannedCharactersMax, searchForSecrets } from '@callsign/mail/content/secrets/message-search'
 import type { Log } from '../../core/log.ts'
-import {
-  notScanned,
-  type SecretSearch,
-  scannedCharactersMax,
-  searchForSecrets,
-} from '../../features/mail/outbound/outbound-guard.ts'
 import type { SecretSearcher } from '../../features/mail/outbound/provider.ts'
 import type { SecretResult, SecretTask } from './protocol.ts'
 import { createThreadPool, LimitExceeded, TurnEnded } from './thread-pool.ts'

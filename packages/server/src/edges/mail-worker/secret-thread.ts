@@ -1,6 +1,6 @@
 // The thread that searches composed messages for secrets. It has no sockets.
 import { parentPort } from 'node:worker_threads'
-import { searchForSecrets } from '../../features/mail/outbound/outbound-guard.ts'
+import { searchForSecrets } from '@callsign/mail/content/secrets/message-search'
 import type { FromThread, SecretResult, SecretTask, ToThread } from './protocol.ts'
 
 const port = parentPort

@@ -183,7 +183,6 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
     findCaller: async (id, client) => admit(await loadHolderById(id), client),
 
     moveKeys: store.moveKeys,
-
     findUnusable: (ids) => store.findUnusable(db, ids),
 
     async createKey(call, body) {

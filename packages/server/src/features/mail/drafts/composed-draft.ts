@@ -1,4 +1,4 @@
-// The message that a draft would be sent as. What people approve, what the outbound guard searches and what is queued all come from here.
+// The message that a draft would be sent as. Review, outbound guard and queue all use it.
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { MessageRow } from '../messages/model.ts'
 import { forwardOf, type OutgoingMessage, readAddress } from '../outbound/model.ts'

@@ -64,7 +64,7 @@ function nextVersion(call: Call, before: DraftRow, fields: DraftFields, body: Up
   }
 }
 
-/** What an inspection reads of a draft. The message that it forwards never changes. */
+/** The parts of a draft that an inspection reads. The message that it forwards never changes. */
 const textOf = (owner: MailboxOwner, row: DraftRow): string => JSON.stringify(composeDraft(owner, row, null))
 
 export function createDraftChange(parts: Parts): (call: Call, mailbox: string, id: string, body: UpdateBody) => Promise<DraftView> {

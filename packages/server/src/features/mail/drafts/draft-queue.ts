@@ -117,7 +117,7 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
     const queued = await outboundMail.queueMessage(tx, {
       owner,
       outgoing: { ...composed, from, recipients, replyTo, attachments: shared, moved, ...by },
-      // What a person has approved is not counted as an answer.
+      // A message that a person has approved is not counted as an answer.
       inspection: by.isApproved ? { ...inspection, answered: [] } : inspection,
     })
     // They are counted with the message now.

@@ -159,10 +159,7 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const threads = createThreads({ db, identities, emit, writeItems, deleteFromThread: deletion.deleteFromThread })
 
   const showAttachments = async (row: MessageRow) => attachments.showRows(await attachments.filesOf(row))
-  const show = async (row: MessageRow) => ({
-    ...toMessage(row, await showAttachments(row), []),
-    raw_url: attachments.linkTo(row.id),
-  })
+  const show = async (row: MessageRow) => ({ ...toMessage(row, await showAttachments(row), []), raw_url: attachments.linkTo(row.id) })
 
   async function findInMailbox<M extends store.MessageNames>(caller: Caller, mailbox: string, found: Promise<M | null>): Promise<M> {
     const row = await found

@@ -1,4 +1,6 @@
 // Holds of the server: the outbound guard, and the loop guard for correspondents elsewhere. A held message needs approval.
+
+import { type MailFlag, reasonsOf, scannedFileBytesMax } from '@callsign/mail/content/secrets/message-search'
 import { now } from '../../../core/clock.ts'
 import type { ApiError } from '../../../core/errors.ts'
 import type { Sql } from '../../../core/sql.ts'
@@ -11,7 +13,6 @@ import { exchangeSince } from './attempt.ts'
 import { searchedFields } from './composed-message.ts'
 import type { Addressed } from './filing.ts'
 import { HeldForApproval, type Inspected, type Inspection, toRecipientRows } from './model.ts'
-import { type MailFlag, reasonsOf, scannedFileBytesMax } from './outbound-guard.ts'
 import type { SecretSearcher } from './provider.ts'
 
 type Parts = {
@@ -44,8 +45,8 @@ export function createHolds({ identities, messages, secrets, loopRule, findAnswe
   }
 
   /**
-   * The correspondents that a message answers: its recipients if it has a parent, else those that have written more in the window than they
-   * were answered, because a program may answer without naming a thread. A message of a person answers none.
+   * The correspondents that a message answers: its recipients if it has a parent. A program may answer without naming a thread. Its recipients
+   * are answered if they have written more in the window than they got. A message of a person answers none.
    */
   async function findAnswered(owner: MailboxOwner, message: Inspected): Promise<{ answered: string[]; reason: string | null }> {
     const addresses = toRecipientRows(message.recipients).map(({ address }) => address)

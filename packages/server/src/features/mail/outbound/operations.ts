@@ -281,11 +281,8 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       return call
         .transact(async (tx) => {
           const shared = isWithFiles ? await shareAttachments(tx, message, ownBytes) : []
-          const { id, threadId } = await queueMessage(tx, {
-            owner,
-            outgoing: { ...outgoing, attachments: [...shared, ...own] },
-            inspection,
-          })
+          const whole = { ...outgoing, attachments: [...shared, ...own] }
+          const { id, threadId } = await queueMessage(tx, { owner, outgoing: whole, inspection })
           return { id, thread_id: threadId }
         })
         .catch(orGone)

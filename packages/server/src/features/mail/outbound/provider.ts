@@ -1,6 +1,7 @@
 // The interfaces of outbound mail: its transport (the simulator, a relay, or direct delivery), and the search for secrets.
+
+import type { MailFlag, SecretSearch } from '@callsign/mail/content/secrets/message-search'
 import type { Outcome } from '../../../core/outcome.ts'
-import type { MailFlag, SecretSearch } from './outbound-guard.ts'
 
 /** Sender and recipients of a message on the wire (RFC 5321 §2.3.1), and the extensions that its bytes require of the next hop. */
 export type Envelope = {

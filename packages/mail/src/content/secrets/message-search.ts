@@ -1,14 +1,14 @@
-// The outbound guard: searches everything in a composed message for secrets. Runs on a worker thread for all but short messages.
+// Searches everything in a composed message for secrets. Its cost is bounded by the product of texts and patterns.
 import type { Flag } from '@callsign/contract/flags'
-import { type CompiledPattern, compilePattern } from '@callsign/mail/content/secrets/patterns'
-import { readSearchedFile } from '@callsign/mail/content/secrets/searched-file'
-import type { Secret } from '@callsign/mail/content/secrets/secret'
-import { findSecrets } from '@callsign/mail/content/secrets/secrets'
-import { htmlToText } from '@callsign/mail/html/text'
-import { decodeEncodedWords } from '@callsign/mail/mime/encoded-words'
-import { type ParsedMessage, parseMessage } from '@callsign/mail/mime/parse'
-import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
 import type { Static } from 'typebox'
+import { htmlToText } from '../../html/text.ts'
+import { decodeEncodedWords } from '../../mime/encoded-words.ts'
+import { type ParsedMessage, parseMessage } from '../../mime/parse.ts'
+import { decodeAttachment } from '../../mime/transfer-encoding.ts'
+import { type CompiledPattern, compilePattern } from './patterns.ts'
+import { readSearchedFile } from './searched-file.ts'
+import type { Secret } from './secret.ts'
+import { findSecrets } from './secrets.ts'
 
 export type MailFlag = Static<typeof Flag>
 
@@ -49,7 +49,7 @@ function compiledOf(pattern: string): CompiledPattern {
   return made
 }
 
-/** The secrets in a message as flags, with masked evidence. What was not searched is a flag too. */
+/** The secrets in a message as flags, with masked evidence. A part that was not searched has the flag `not_scanned`. */
 export function searchForSecrets({ patterns, fields, files }: SecretSearch): MailFlag[] {
   const own = patterns.map(compiledOf)
   const stepsPerCharacter = own.reduce((sum, { size }) => sum + size, 0)
