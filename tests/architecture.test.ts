@@ -284,6 +284,7 @@ test('a concept file of a feature is pure: it imports neither stores nor operati
     'server/src/features/mail/messages/item-json.ts',
     'server/src/features/mail/messages/message-json.ts',
     'server/src/features/mail/messages/message-page.ts',
+    'server/src/features/mail/messages/message-sharing.ts',
     'server/src/features/mail/messages/participants.ts',
     'server/src/features/mail/messages/raw-files.ts',
     'server/src/features/mail/messages/thread-joining.ts',

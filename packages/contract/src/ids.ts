@@ -10,6 +10,7 @@ export const idPrefixes = {
   mailbox: 'mbx',
   thread: 'thrd',
   message: 'msg',
+  messageShare: 'shr',
   attachment: 'att',
   label: 'lbl',
   draft: 'drf',

@@ -1,6 +1,6 @@
 // The messages and threads of one mailbox. `mailbox` is a full address or an agent handle everywhere.
 import type { getAttachmentText } from '@callsign/contract/attachments'
-import type { shareMessage } from '@callsign/contract/message-sharing'
+import type { listMessageShares, shareMessage, unshareMessage } from '@callsign/contract/message-sharing'
 import type { MessageSummary } from '@callsign/contract/message-views'
 import type {
   deleteMessage,
@@ -55,6 +55,21 @@ export class Messages {
   /** Makes a signed link to a page with the message, for people without a key. */
   share(mailbox: string, id: string, body?: BodyOf<typeof shareMessage>, options?: RequestOptions): Promise<ReplyOf<typeof shareMessage>> {
     return this.#connection.request({ method: 'POST', path: path`/mailboxes/${mailbox}/messages/${id}/share`, body, options })
+  }
+
+  /** The links to a message that have not expired, newest first, without their URLs. */
+  shares(
+    mailbox: string,
+    id: string,
+    query?: QueryOf<typeof listMessageShares>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof listMessageShares>> {
+    return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/messages/${id}/shares`, query, options })
+  }
+
+  /** Revokes a link to a message. */
+  unshare(mailbox: string, id: string, linkId: string, options?: RequestOptions): Promise<ReplyOf<typeof unshareMessage>> {
+    return this.#connection.request({ method: 'DELETE', path: path`/mailboxes/${mailbox}/messages/${id}/shares/${linkId}`, options })
   }
 
   /** Returns the raw message (RFC 5322). */

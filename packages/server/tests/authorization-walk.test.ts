@@ -35,6 +35,7 @@ beforeAll(async () => {
   const attachments = [{ filename: `${secretWord}.txt`, content: 'VGV4dA==' }]
   const sent = await harness.send('victim', 'x@example.com', { subject: secretWord, text: secretWord, attachments })
   const message = await harness.waitForStatus('victim', sent.id, 'sent')
+  const link = await harness.expectApi(200, 'POST', `/mailboxes/victim/messages/${sent.id}/share`)
   const identity = await harness.expectApi(200, 'GET', '/identities/victim')
   const label = await harness.expectApi(201, 'POST', '/mailboxes/victim/labels', { body: { name: secretWord } })
   const draft = await harness.expectApi(201, 'POST', '/mailboxes/victim/drafts', { body: { subject: secretWord, text: secretWord } })
@@ -53,6 +54,7 @@ beforeAll(async () => {
     domain_id: domain.id,
     email_address: 'victim@agents.localhost',
     message_id: sent.id,
+    link_id: link.link_id,
     ids: [sent.id],
     thread_id: sent.thread_id,
     handle: 'victim',
@@ -79,6 +81,7 @@ beforeAll(async () => {
     'victim',
     sent.id,
     sent.thread_id,
+    link.link_id,
     identity.id,
     identity.mailbox.id,
     identity.tunnel.id,
@@ -272,8 +275,9 @@ test('every object is reachable with its own key, which is tried last', async ()
       // The agent already has a number, numbers cannot send, and a fault must belong to its step.
       !/^POST .*\/(phone\/numbers|phone\/numbers\/\{id\}\/messages|simulator\/(faults|imessage))$/.test(one.name),
   )
-  // The draft is deleted after its link, and the victim itself after everything in its mailbox.
-  const last = ['DELETE /api/v1/mailboxes/{email_address}/drafts/{draft_id}', 'DELETE /api/v1/identities/{handle}']
+  // The draft and the message are deleted after their links, and the victim itself after everything in its mailbox.
+  const mailbox = '/api/v1/mailboxes/{email_address}'
+  const last = [`DELETE ${mailbox}/drafts/{draft_id}`, `DELETE ${mailbox}/messages/{message_id}`, 'DELETE /api/v1/identities/{handle}']
   const sorted = own.toSorted((a, b) => last.indexOf(a.name) - last.indexOf(b.name))
   for (const one of sorted) {
     const { status, body } = await call(

@@ -121,6 +121,7 @@ test('the preset read_only changes nothing, and reads neither the vault nor keys
   expect(passed.filter((one) => one.method !== 'GET').map((one) => one.id)).toEqual([
     'getMessages',
     'shareMessage',
+    'unshareMessage',
     'renderTemplate',
     'createSocketToken',
   ])

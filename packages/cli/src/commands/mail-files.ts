@@ -1,7 +1,7 @@
-// mail raw|share|attachments.
+// mail raw|share|shares|unshare|attachments.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Command, text } from '../command.ts'
+import { type Command, listOptions, listQuery, text } from '../command.ts'
 import { mailboxOptions } from '../mailbox.ts'
 import { table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
@@ -48,6 +48,39 @@ export const mailFileCommands: Command[] = [
       const seconds = text(values, 'expires-in')
       const shared = await client.messages.share(mailbox, id, seconds === undefined ? {} : { expires_in_seconds: Number(seconds) })
       context.output.result(shared, () => shared.url)
+      return 0
+    },
+  },
+  {
+    words: 'mail shares',
+    takes: 'ID',
+    about: 'Lists the links to a message that have not expired, newest first.',
+    example: 'callsign mail shares msg_01jq8',
+    operations: ['listMessageShares'],
+    options: { ...mailboxOptions, ...listOptions },
+    async run(context, values, [id = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id)
+      const page = await client.messages.shares(mailbox, id, listQuery(values))
+      context.output.result(page, () =>
+        table(
+          ['ID', 'ACTIVE', 'EXPIRES', 'BY'],
+          page.data.map((link) => [link.id, link.is_active ? 'yes' : 'no', link.expires_at, link.created_by]),
+        ),
+      )
+      if (page.next_cursor && !context.output.isJson) context.output.note(`More: --cursor ${page.next_cursor}`)
+      return 0
+    },
+  },
+  {
+    words: 'mail unshare',
+    takes: 'ID LINK_ID',
+    about: 'Revokes a link to a message. Other links to the message stay valid.',
+    example: 'callsign mail unshare msg_01jq8 shr_01jq8',
+    operations: ['unshareMessage'],
+    options: mailboxOptions,
+    async run(context, values, [id = '', linkId = '']) {
+      const { client, mailbox } = await locateMessage(context, values, id)
+      context.output.result(await client.messages.unshare(mailbox, id, linkId), () => `${linkId} is revoked.`)
       return 0
     },
   },

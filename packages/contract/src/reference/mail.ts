@@ -89,10 +89,23 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   shareMessage: {
     description:
-      'Makes a signed link to a page that shows the addresses, the subject and the body of a message to everyone with the link. The page runs no script and loads no images from elsewhere. It is gone when the link expires or the message is deleted. A link cannot be revoked. `expires_in_seconds` is at most 7 days, and 48 hours by default.',
+      'Makes a signed link to a page that shows the addresses, the subject and the body of a message to everyone with the link. The page runs no script and loads no images from elsewhere. The link ends when it expires, when you revoke it, with the key or the member that made it, and with the message. While the message is in the trash, the link does not open it. `link_id` revokes it with `DELETE …/shares/{link_id}`. `expires_in_seconds` is at most 7 days, and 48 hours by default. `409 conflict` means that the message is in the trash.',
     body: { expires_in_seconds: 3600 },
     sdk: 'const { url } = await callsign.messages.share($email_address, $message_id, $body)',
     cli: `callsign mail share ${sampleId('message')} --expires-in 3600`,
+  },
+  listMessageShares: {
+    description:
+      'Returns one page of the links to a message that have not expired, newest first. `is_active` is true for links that open the message now. The URLs are not part of it, because a link is shown only once.',
+    query: { limit: 20 },
+    sdk: 'const page = await callsign.messages.shares($email_address, $message_id, $query)',
+    cli: `callsign mail shares ${sampleId('message')}`,
+  },
+  unshareMessage: {
+    description:
+      'Revokes a link to a message. Its page is gone at once, and other links to the message stay valid. Revoking a link again succeeds. The audit log has an entry for each link and each revocation.',
+    sdk: 'await callsign.messages.unshare($email_address, $message_id, $link_id)',
+    cli: `callsign mail unshare ${sampleId('message')} ${sampleId('messageShare')}`,
   },
   getRawMessage: {
     description:

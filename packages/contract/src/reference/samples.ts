@@ -19,6 +19,7 @@ export const pathSamples: Record<string, string> = {
   handle: 'sales',
   email_address: 'sales',
   message_id: sampleId('message'),
+  link_id: sampleId('messageShare'),
   thread_id: sampleId('thread'),
   draft_id: sampleId('draft'),
   domain_id: sampleId('domain'),

@@ -1006,6 +1006,14 @@ class ListMailboxesReply(TypedDict):
     """The `cursor` of the next page. null on the last page."""
 
 
+class ListMessageSharesReply(TypedDict):
+    object: Literal["list"]
+    data: List[MessageShare]
+    has_more: bool
+    next_cursor: str | None
+    """The `cursor` of the next page. null on the last page."""
+
+
 class ListMessagesReply(TypedDict):
     object: Literal["list"]
     data: List[MessageItem]
@@ -1321,6 +1329,20 @@ MessageItem = TypedDict(
         "headers": "NotRequired[Dict[str, str]]",
     },
 )
+
+
+class MessageShare(TypedDict):
+    id: str
+    message_id: str
+    created_by: str
+    """The API key or the member that made it."""
+    is_active: bool
+    """True if the link opens the message now. False after a revocation, while the message is in
+    the trash, and after the key that made the link has ended.
+    """
+    expires_at: str
+    revoked_at: str | None
+    created_at: str
 
 
 class MessageWait(TypedDict):
@@ -1714,6 +1736,8 @@ class SetFaultReply(TypedDict):
 
 class SharedMessage(TypedDict):
     id: str
+    link_id: str
+    """The id of the link, to revoke it."""
     url: str
     expires_at: str
 
@@ -2020,6 +2044,11 @@ class UnlockedVaultSecret(TypedDict):
     """The key_version of the vault under which the payload was encrypted."""
     created_at: str
     updated_at: str
+
+
+class UnshareMessageReply(TypedDict):
+    id: str
+    deleted: Literal[True]
 
 
 class UpdateIdentityWakeLimit(TypedDict):

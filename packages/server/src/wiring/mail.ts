@@ -78,7 +78,7 @@ const healthTimeoutMs = 3_000
 
 export function createMailArea(
   shared: SharedParts,
-  { accounts, identities, organizations, requests, limitDefaults }: AccountArea,
+  { accounts, keys, identities, organizations, requests, limitDefaults }: AccountArea,
   { events, emit }: EventArea,
 ): MailArea {
   const { config, db, keyring, blobs, dns, web, enqueue, publicUrl, businessEvents, log } = shared
@@ -100,7 +100,18 @@ export function createMailArea(
   })
   const content = createContentWriter()
   const compose = createCompose(attachments, createFindRecipients(db), dkim, content)
-  const messages = createMessages({ db, blobs, accounts, identities, attachments, emit, compose, content, wait: events.wait })
+  const messages = createMessages({
+    db,
+    blobs,
+    accounts,
+    identities,
+    attachments,
+    emit,
+    compose,
+    content,
+    wait: events.wait,
+    findUnusableKeys: keys.findUnusable,
+  })
   events.describe('msg', messages.describe)
   identities.onDelete((tx, { organizationId, mailboxId }) => messages.emptyMailbox(tx, organizationId, mailboxId))
 
@@ -242,6 +253,7 @@ export function createMailArea(
     scheduledTasks: [
       { name: 'purge trash', everyMs: hourMs, isDueAtStart: true, run: () => messages.purgeTrash(inMs(-trashedMs)) },
       { name: 'sweep blobs', everyMs: blobSweepEveryMs, run: () => messages.sweepBlobs(dayMs) },
+      { name: 'sweep shared links', everyMs: dayMs, run: () => messages.sweepShares(inMs(-dayMs)) },
       domains.recheckTask,
       { name: 'sweep domain reports', everyMs: dayMs, run: () => domainReports.sweep() },
       { name: 'sweep deferred mail', everyMs: hourMs, run: () => inboundMail.sweepDeferrals() },

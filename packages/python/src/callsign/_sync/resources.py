@@ -59,6 +59,7 @@ from ..models import (
     ListLabelsReply,
     ListMailRulesReply,
     ListMailboxesReply,
+    ListMessageSharesReply,
     ListMessagesReply,
     ListOutboxReply,
     ListPhoneNumbersReply,
@@ -127,6 +128,7 @@ from ..models import (
     Tunnel,
     TunnelRequest,
     UnlockedVault,
+    UnshareMessageReply,
     UpdateIdentityWakeLimit,
     UpdatedMessages,
     Vault,
@@ -2349,8 +2351,11 @@ class Messages:
     ) -> SharedMessage:
         """Makes a signed link to a page that shows the addresses, the subject and the body of a
         message to everyone with the link. The page runs no script and loads no images from
-        elsewhere. It is gone when the link expires or the message is deleted. A link cannot be
-        revoked. `expires_in_seconds` is at most 7 days, and 48 hours by default.
+        elsewhere. The link ends when it expires, when you revoke it, with the key or the member
+        that made it, and with the message. While the message is in the trash, the link does not
+        open it. `link_id` revokes it with `DELETE …/shares/{link_id}`. `expires_in_seconds` is
+        at most 7 days, and 48 hours by default. `409 conflict` means that the message is in the
+        trash.
         """
         return self._connection.request(
             Request[SharedMessage](
@@ -2359,6 +2364,33 @@ class Messages:
                 body=given(
                     {
                         "expires_in_seconds": expires_in_seconds,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
+    def shares(
+        self,
+        email_address: str,
+        message_id: str,
+        *,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> ListMessageSharesReply:
+        """Returns one page of the links to a message that have not expired, newest first.
+        `is_active` is true for links that open the message now. The URLs are not part of it,
+        because a link is shown only once.
+        """
+        return self._connection.request(
+            Request[ListMessageSharesReply](
+                "GET",
+                f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/shares",
+                query=given(
+                    {
+                        "limit": limit,
+                        "cursor": cursor,
                     }
                 ),
                 timeout=request_timeout,
@@ -2383,6 +2415,26 @@ class Messages:
                 f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/trash",
                 is_keyed=True,
                 idempotency_key=idempotency_key,
+                timeout=request_timeout,
+            )
+        )
+
+    def unshare(
+        self,
+        email_address: str,
+        message_id: str,
+        link_id: str,
+        *,
+        request_timeout: float | None = None,
+    ) -> UnshareMessageReply:
+        """Revokes a link to a message. Its page is gone at once, and other links to the message
+        stay valid. Revoking a link again succeeds. The audit log has an entry for each link and
+        each revocation.
+        """
+        return self._connection.request(
+            Request[UnshareMessageReply](
+                "DELETE",
+                f"/mailboxes/{segment(email_address)}/messages/{segment(message_id)}/shares/{segment(link_id)}",
                 timeout=request_timeout,
             )
         )

@@ -37,6 +37,8 @@ export type AuditAction =
   | 'mail_rule.updated'
   | 'mail_rule.deleted'
   | 'message.released'
+  | 'message.shared'
+  | 'message.share_revoked'
   | 'draft.approved'
   | 'draft.rejected'
   | 'draft.approval_link_created'

@@ -27,6 +27,7 @@ test('a reviewer reads, decides on drafts and releases from quarantine, and chan
     'revokeApprovalLink',
     'sendDraft',
     'shareMessage',
+    'unshareMessage',
   ])
 })
 

@@ -1,7 +1,6 @@
 // Operations on stored messages and threads.
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { firstId, isId } from '@callsign/contract/ids'
-import { type shareMessage, shareSecondsDefault } from '@callsign/contract/message-sharing'
 import type * as contract from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
@@ -27,7 +26,7 @@ import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
 import { createMessageWriter, type FoundMessage } from './message-json.ts'
 import { createMessageLists, type MailQuery, type MailReply } from './message-lists.ts'
-import { createSharedPages } from './message-page.ts'
+import { createMessageSharing, type FindUnusableKeys, type MessageSharing } from './message-sharing.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage, toRelease } from './model.ts'
 import type { ContentWriter } from './provider.ts'
 import { createRawFiles } from './raw-files.ts'
@@ -47,7 +46,7 @@ export type { ContentWriter } from './provider.ts'
 export { deleteUnusedRaw } from './raw-store.ts'
 
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
-export interface Messages extends Threads, MessageBatches {
+export interface Messages extends Threads, MessageBatches, MessageSharing {
   /** `GET /mail/messages`: newest first, over every mailbox that the key may see. */
   listMail(caller: Caller, query: MailQuery, ahead?: Promise<MailPage>): Promise<MailReply>
   /** Starts to read a list for the caller that its key had before. Only `listMail` may disclose it. */
@@ -84,8 +83,6 @@ export interface Messages extends Threads, MessageBatches {
   deleteMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.deleteMessage>>
   /** `POST …/messages/{message_id}/release`: out of quarantine, with the event of a regular arrival. */
   releaseMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof contract.releaseMessage>>
-  /** `POST …/messages/{message_id}/share`: a signed link to a page with the message. */
-  shareMessage(caller: Caller, mailbox: string, id: string, body?: BodyOf<typeof shareMessage>): Promise<ReplyOf<typeof shareMessage>>
   /** `GET …/messages/{message_id}/raw`: the bytes as they arrived, or as they are sent. */
   getRawMessage(caller: Caller, mailbox: string, id: string): Promise<Raw>
   /** `GET …/search?q=`: newest first, with the matches marked. */
@@ -144,9 +141,11 @@ type Parts = {
   compose: Compose
   content: ContentWriter
   wait: Wait
+  findUnusableKeys: FindUnusableKeys
 }
 
-export function createMessages({ db, blobs, accounts, identities, attachments, emit, compose, content, wait }: Parts): Messages {
+export function createMessages(parts: Parts): Messages {
+  const { db, blobs, accounts, identities, attachments, emit, compose, content, wait, findUnusableKeys } = parts
   const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
   const loadHead = batchLoader((ids) => store.findHeads(db.lookups, ids))
   const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
@@ -183,12 +182,14 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
   const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
 
   const { readRaw, readFile } = createRawFiles({ db, blobs, attachments, compose, findMessage: loadMessage })
-  const linkToPage = createSharedPages({ attachments, content, findMessage: loadMessage })
+  const pageParts = { attachments, content, findMessage: loadMessage }
+  const sharing = createMessageSharing({ db, accounts, findUnusableKeys, requireMessage, ...pageParts })
 
   return {
     ...createMessageLists({ db, identities, attachments, writeItems }),
     ...deletion,
     ...threads,
+    ...sharing,
     ...createMessageBatches({ db, attachments, emit, setMessagesTrashed: threads.setMessagesTrashed }),
 
     requireMessage,
@@ -252,11 +253,6 @@ export function createMessages({ db, blobs, accounts, identities, attachments, e
         await emitLabelChanges(emit, tx, organizationId, changes)
         return flags[0]
       })
-    },
-
-    async shareMessage(caller, mailbox, id, body) {
-      const row = await requireMessage(caller, mailbox, id)
-      return linkToPage(row.id, body?.expires_in_seconds ?? shareSecondsDefault)
     },
 
     async getRawMessage(caller, mailbox, id) {

@@ -1,7 +1,7 @@
 // The endpoints of stored messages and threads.
 import { getAttachmentText } from '@callsign/contract/attachments'
 import * as batches from '@callsign/contract/batches'
-import { shareMessage } from '@callsign/contract/message-sharing'
+import * as sharing from '@callsign/contract/message-sharing'
 import * as contract from '@callsign/contract/messages'
 import * as threads from '@callsign/contract/threads'
 import { type Route, route, routeAhead } from '../../../core/route.ts'
@@ -27,8 +27,14 @@ export const messageRoutes = (messages: Messages, attachments: Attachments): Rou
   ),
   route(contract.deleteMessage, 'agent', (call, { params }) => messages.deleteMessage(call, params.email_address, params.message_id)),
   route(contract.releaseMessage, 'agent', (call, { params }) => messages.releaseMessage(call, params.email_address, params.message_id)),
-  route(shareMessage, 'agent', (call, { params, body }) =>
-    messages.shareMessage(call.caller, params.email_address, params.message_id, body),
+  route(sharing.shareMessage, 'agent', (call, { params, body }) =>
+    messages.shareMessage(call, params.email_address, params.message_id, body),
+  ),
+  route(sharing.listMessageShares, 'agent', (call, { params, query }) =>
+    messages.listMessageShares(call.caller, params.email_address, params.message_id, query),
+  ),
+  route(sharing.unshareMessage, 'agent', (call, { params }) =>
+    messages.unshareMessage(call, params.email_address, params.message_id, params.link_id),
   ),
   route(contract.getRawMessage, 'agent', (call, { params }) =>
     messages.getRawMessage(call.caller, params.email_address, params.message_id),
