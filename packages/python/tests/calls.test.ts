@@ -1,5 +1,5 @@
 // Both clients make the same calls, each against a server of its own, and get the same results.
-import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -8,15 +8,9 @@ import { expect, test } from 'vitest'
 import { pythonMethods } from '../../../bin/python.ts'
 import { startHarness } from '../../server/tests/harness/start.ts'
 import { type Call, calls } from './calls.ts'
+import { environment, folder, python, skipReason } from './python.ts'
 
 type Result = { reply?: unknown; bytes?: string; error?: { status: number; code: string; message: string } }
-
-const folder = join(import.meta.dirname, '..')
-const python = ['python3', '/usr/bin/python3'].find(
-  (program) => spawnSync(program, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0,
-)
-const skipReason = python ? '' : ' (skipped: Python 3.10 or later is not installed)'
-const environment = { ...process.env, PYTHONPATH: join(folder, 'src'), PYTHONDONTWRITEBYTECODE: '1' }
 
 test('every method of the Python client is in the table', () => {
   const called = new Set(calls.map(({ call }) => call))

@@ -105,6 +105,8 @@ def settings_of(url: str | None, api_key: str | None, timeout: float, retries_ma
         raise ValueError("url must begin with http:// or https://")
     if parts.username or parts.password:
         raise ValueError("url must not carry a user name or password")
+    if re.search(r"/api/v1/*$", parts.path):
+        raise ValueError("url must be given without /api/v1, which is added")
     key = key.strip()
     if not re.fullmatch(r"[\x21-\x7e]+", key):
         raise ValueError("api_key must be printable ASCII without spaces")

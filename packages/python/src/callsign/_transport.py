@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import http.client
+import os
+import selectors
+import socket
 import ssl
 import threading
 import time
@@ -10,10 +13,23 @@ from types import TracebackType
 from typing import Iterator, Mapping, Protocol
 from urllib.parse import urlsplit
 
+from ._proxy import proxy_for
 from ._request import REPLY_BYTES_MAX, Attempt, Reply
 from .errors import ConnectionError
 
 _CHUNK = 64 * 1024
+#: Idle connections are kept for less time than common firewalls keep them, in seconds.
+_IDLE_MAX = 50.0
+_KEPT_MAX = 16
+
+#: Errors of a kept connection that the server closed before it read the request.
+_STALE = (
+    ConnectionResetError,
+    ConnectionAbortedError,
+    BrokenPipeError,
+    ssl.SSLEOFError,
+    ssl.SSLZeroReturnError,
+)
 
 
 class Stream(Protocol):
@@ -44,34 +60,54 @@ class StandardTransport:
         self._host = parts.hostname or ""
         self._port = parts.port
         self._context = ssl.create_default_context() if parts.scheme == "https" else None
-        self._lock = threading.Lock()
-        self._idle: list[http.client.HTTPConnection] = []
+        self._proxy = proxy_for(url)
+        self._pool = _Pool()
 
     def send(self, attempt: Attempt) -> Reply:
         deadline = time.monotonic() + attempt.timeout
         # Only a request that may be repeated goes over a kept connection, which the server may just have closed.
-        connection = self._take(attempt.timeout) if attempt.is_repeatable else self._connect(attempt.timeout)
+        kept = self._pool.take() if attempt.is_repeatable else None
+        if kept is not None:
+            try:
+                return self._exchange(kept, attempt, deadline)
+            except _STALE:
+                # The others were most likely closed with it, for example when the server was restarted.
+                self._pool.clear()
+            except (OSError, http.client.HTTPException) as error:
+                raise _failure(error, attempt.url) from error
         try:
-            connection.request(attempt.method, _target(attempt.url), body=attempt.body, headers=attempt.headers)
-            response = connection.getresponse()
-            body = _read(response, connection, deadline)
+            return self._exchange(self._connect(attempt.timeout), attempt, deadline)
         except ConnectionError:
-            connection.close()
             raise
         except (OSError, http.client.HTTPException) as error:
-            connection.close()
             raise _failure(error, attempt.url) from error
-        reply = Reply(response.status, _headers(response), body)
+
+    def _exchange(self, connection: http.client.HTTPConnection, attempt: Attempt, deadline: float) -> Reply:
+        try:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            connection.timeout = left
+            if connection.sock is not None:
+                connection.sock.settimeout(left)
+            target, headers = self._address(attempt.url, attempt.headers)
+            connection.request(attempt.method, target, body=attempt.body, headers=headers)
+            response = connection.getresponse()
+            body = _read(response, connection, deadline)
+        except BaseException:
+            connection.close()
+            raise
         if response.will_close:
             connection.close()
         else:
-            self._give_back(connection)
-        return reply
+            self._pool.give_back(connection)
+        return Reply(response.status, _headers(response), body)
 
     def open(self, url: str, headers: Mapping[str, str], timeout: float, silence: float) -> Stream:
         connection = self._connect(timeout)
         try:
-            connection.request("GET", _target(url), headers=dict(headers))
+            target, sent = self._address(url, headers)
+            connection.request("GET", target, headers=sent)
             response = connection.getresponse()
             if response.status != 200:
                 body = _read(response, connection, time.monotonic() + timeout)
@@ -83,31 +119,80 @@ class StandardTransport:
             raise _failure(error, url) from error
 
     def close(self) -> None:
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        self._pool.clear()
 
     def _connect(self, timeout: float) -> http.client.HTTPConnection:
-        if self._context:
-            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
-        return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
-
-    def _take(self, timeout: float) -> http.client.HTTPConnection:
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is None or connection.sock is None:
-            return self._connect(timeout)
-        connection.timeout = timeout
-        connection.sock.settimeout(timeout)
+        host, port = (self._proxy.host, self._proxy.port) if self._proxy else (self._host, self._port)
+        if self._context is None:
+            return http.client.HTTPConnection(host, port, timeout=timeout)
+        connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=self._context)
+        if self._proxy:
+            connection.set_tunnel(self._host, self._port, self._proxy.headers)
         return connection
 
-    def _give_back(self, connection: http.client.HTTPConnection) -> None:
-        with self._lock:
-            if len(self._idle) < 16:
-                self._idle.append(connection)
-                return
+    def _address(self, url: str, headers: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+        """The request target and the headers. A proxy gets the whole URL of a plain request (RFC 9112 section 3.2.2)."""
+        if self._proxy and self._context is None:
+            return url, {**headers, **self._proxy.headers}
+        return _target(url), dict(headers)
+
+
+class _Pool:
+    """Idle connections of this process. A process that was forked starts with none, because the other one reads the sockets too."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._idle: list[tuple[http.client.HTTPConnection, float]] = []
+
+    def _leave_parent(self) -> None:
+        """Starts anew in a process that was forked, where another thread may have held the lock."""
+        if self._process == os.getpid():
+            return
+        inherited, self._idle = self._idle, []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        for connection, _since in inherited:
+            # Closes the descriptor of this process only. The parent goes on with its own.
+            connection.close()
+
+    def take(self) -> http.client.HTTPConnection | None:
+        """The connection that was used last, or None. It is open, as far as this side has been informed."""
+        self._leave_parent()
+        oldest = time.monotonic() - _IDLE_MAX
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection, since = self._idle.pop()
+            if since > oldest and connection.sock is not None and not _is_readable(connection.sock):
+                return connection
+            connection.close()
+
+    def give_back(self, connection: http.client.HTTPConnection) -> None:
+        if self._process == os.getpid():
+            with self._lock:
+                if len(self._idle) < _KEPT_MAX:
+                    self._idle.append((connection, time.monotonic()))
+                    return
         connection.close()
+
+    def clear(self) -> None:
+        self._leave_parent()
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection, _since in idle:
+            connection.close()
+
+
+def _is_readable(sock: socket.socket) -> bool:
+    """True if an idle connection has something to read, which can only be its end or bytes of no request."""
+    with selectors.DefaultSelector() as selector:
+        try:
+            selector.register(sock, selectors.EVENT_READ)
+        except (ValueError, OSError):
+            return True
+        return bool(selector.select(0))
 
 
 class _Lines:

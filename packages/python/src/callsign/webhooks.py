@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -30,7 +29,7 @@ def verify_webhook(
         raise InvalidSignature("webhook-timestamp is not a Unix time in seconds.")
     if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE:
         raise InvalidSignature(f"webhook-timestamp is more than {TOLERANCE} seconds away from the current time.")
-    content = body.encode() if isinstance(body, str) else body
+    content = _bytes_of(body)
     signed = f"{id}.{int(timestamp)}.".encode() + content
     candidates = [part[3:].encode() for part in given.split(" ") if part.startswith("v1,")]
     is_good = False
@@ -42,7 +41,7 @@ def verify_webhook(
         raise InvalidSignature("webhook-signature does not match the secret.")
     try:
         return json.loads(content.decode())
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidSignature("The body is signed, but it is not JSON.") from None
 
 
@@ -59,15 +58,25 @@ def sign_webhook(secret: str, id: str, body: str, *, now: float | None = None) -
 
 def _header(headers: Mapping[str, str], name: str) -> str:
     for key, value in headers.items():
-        if key.lower() == name:
+        if isinstance(key, str) and key.lower() == name:
+            if not isinstance(value, str) or not value.isascii():
+                raise InvalidSignature(f"{name} is not ASCII text.")
             return value
     raise InvalidSignature(f"{name} is missing.")
+
+
+def _bytes_of(body: bytes | str) -> bytes:
+    try:
+        return body.encode() if isinstance(body, str) else bytes(memoryview(body))
+    except (TypeError, UnicodeEncodeError):
+        raise InvalidSignature("The body must be the bytes as received.") from None
 
 
 def _secret_bytes(secret: str) -> bytes:
     try:
         raw = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-    except binascii.Error:
+    except ValueError:
+        # Also binascii.Error, which is one.
         raise InvalidSignature("The secret is not valid. It must be whsec_ followed by base64.") from None
     if len(raw) < 24:
         raise InvalidSignature("The secret is shorter than 24 bytes.")

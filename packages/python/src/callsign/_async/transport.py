@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, AsyncIterator, Mapping, Protocol
+import os
+from typing import TYPE_CHECKING, AsyncIterator, Callable, Mapping, Protocol
 from urllib.parse import urlsplit
 
+from .._proxy import proxy_for
 from .._request import REPLY_BYTES_MAX, Attempt, Reply
 from .._transport import StandardTransport, Stream
 from ..errors import ConnectionError
@@ -39,7 +41,13 @@ def default_transport(url: str) -> AsyncTransport:
         import httpx
     except ImportError:
         return ThreadTransport(StandardTransport(url))
-    return HttpxTransport(httpx.AsyncClient(follow_redirects=False, trust_env=False))
+    proxy = proxy_for(url)
+
+    def connect() -> httpx.AsyncClient:
+        transport = httpx.AsyncHTTPTransport(proxy=httpx.Proxy(proxy.url) if proxy else None, trust_env=False)
+        return httpx.AsyncClient(follow_redirects=False, trust_env=False, transport=transport)
+
+    return HttpxTransport(connect)
 
 
 class ThreadTransport:
@@ -76,10 +84,19 @@ class _ThreadStream:
 
 
 class HttpxTransport:
-    """Requests over an `httpx.AsyncClient`."""
+    """Requests over an `httpx.AsyncClient` of this process. A process that was forked gets another."""
 
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        self._client = client
+    def __init__(self, connect: Callable[[], httpx.AsyncClient]) -> None:
+        self._connect = connect
+        self._process = os.getpid()
+        self._own = connect()
+
+    @property
+    def _client(self) -> httpx.AsyncClient:
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._own = self._connect()
+        return self._own
 
     async def send(self, attempt: Attempt) -> Reply:
         import httpx

@@ -268,22 +268,40 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_" + "".join(_SYMBOLS[(number >> shift) & 31].lower() for shift in range(125, -1, -5))
 
 
+#: The digits of Steam Guard, whose codes have five of them, written from the last to the first.
+STEAM_DIGITS = "23456789BCDFGHJKMNPQRTVWXY"
+
+
 def totp_code(text: str, now: float | None = None) -> str:
-    """The one-time password of RFC 6238 from a base32 secret or an otpauth address. Raises `totp_invalid`."""
+    """The one-time password of RFC 6238 from a base32 secret or an otpauth address. Raises `totp_invalid`.
+
+    Password managers write secrets of Steam as `encoder=steam`, `otpauth://steam/…` or `steam://SECRET`.
+    """
     fields: dict[str, str] = {"secret": text.strip()}
-    if fields["secret"].lower().startswith("otpauth:"):
-        if not re.match(r"otpauth://totp(/|\?|$)", fields["secret"], re.IGNORECASE):
+    scheme, separator, rest = fields["secret"].partition("://")
+    if separator and scheme.lower() == "steam":
+        fields = {"secret": rest, "encoder": "steam"}
+    elif scheme.lower().startswith("otpauth"):
+        kind = re.match(r"otpauth://(totp|steam)(/|\?|$)", fields["secret"], re.IGNORECASE)
+        if not kind:
             raise VaultError("totp_invalid", "The one-time password secret is not of type totp.")
         fields = {name: values[0] for name, values in parse_qs(urlsplit(fields["secret"]).query).items()}
-    digest = fields.get("algorithm", "SHA1").lower().replace("-", "")
-    digits, period = _count(fields, "digits", 6, 6, 10), _count(fields, "period", 30, 1, 3600)
+        if kind[1].lower() == "steam":
+            fields["encoder"] = "steam"
+    encoder = fields.get("encoder", "").lower()
+    if encoder not in ("", "steam"):
+        raise VaultError("totp_invalid", "The one-time password secret has an unknown encoder.")
+    digest = "sha1" if encoder else fields.get("algorithm", "SHA1").lower().replace("-", "")
+    digits, period = _count(fields, "digits", 6, 5, 10), _count(fields, "period", 30, 1, 3600)
     if digest not in ("sha1", "sha256", "sha512"):
         raise VaultError("totp_invalid", "The one-time password secret has an unknown algorithm.")
     counter = struct.pack(">Q", int(time.time() if now is None else now) // period)
     mac = hmac.new(_from_base32(fields.get("secret", "")), counter, digest).digest()
     offset = mac[-1] & 15
     number: int = struct.unpack(">I", mac[offset : offset + 4])[0] & 0x7FFFFFFF
-    return str(number % 10**digits).zfill(digits)
+    if not encoder:
+        return str(number % 10**digits).zfill(digits)
+    return "".join(STEAM_DIGITS[number // len(STEAM_DIGITS) ** place % len(STEAM_DIGITS)] for place in range(5))
 
 
 def _count(fields: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:
