@@ -4,7 +4,8 @@ import { subtleCrypto } from './aes.ts'
 import type { Bytes } from './bytes.ts'
 
 export type TotpAlgorithm = 'SHA-1' | 'SHA-256' | 'SHA-512'
-export type TotpParameters = { secret: Bytes; algorithm: TotpAlgorithm; digits: number; periodSeconds: number }
+/** `alphabet` is the digits of the code in order. */
+export type TotpParameters = { secret: Bytes; algorithm: TotpAlgorithm; digits: number; periodSeconds: number; alphabet: string }
 export type TotpCode = { code: string; periodSeconds: number; secondsLeft: number }
 
 const algorithms: Record<string, TotpAlgorithm> = { SHA1: 'SHA-1', SHA256: 'SHA-256', SHA512: 'SHA-512' }
@@ -13,10 +14,21 @@ const secretBytesMax = 256
 /** Returns the current code. `text` is the member `totp` of a login secret. Throws `totp_invalid`. */
 export const totpCode = (text: string, nowMs: number = Date.now()): Promise<TotpCode> => codeAt(parseTotp(text), nowMs)
 
-/** Reads `otpauth://totp/…?secret=…&algorithm=…&digits=…&period=…`, or a bare base32 secret with default parameters. */
+const decimal = '0123456789'
+/** The digits of Steam Guard, whose codes have five of them. */
+const steam = '23456789BCDFGHJKMNPQRTVWXY'
+const steamDigits = 5
+
+/**
+ * Reads `otpauth://totp/…?secret=…&algorithm=…&digits=…&period=…`, or a bare base32 secret with default parameters. Password managers
+ * write secrets of Steam as `encoder=steam`, `otpauth://steam/…` or `steam://SECRET`.
+ */
 export function parseTotp(text: string): TotpParameters {
   const trimmed = text.trim()
-  if (!/^otpauth:/i.test(trimmed)) return { secret: decodeBase32(trimmed), algorithm: 'SHA-1', digits: 6, periodSeconds: 30 }
+  const usual = { algorithm: 'SHA-1', digits: 6, periodSeconds: 30, alphabet: decimal } as const
+  const ofSteam = { ...usual, digits: steamDigits, alphabet: steam }
+  if (/^steam:\/\//i.test(trimmed)) return { ...ofSteam, secret: decodeBase32(trimmed.slice('steam://'.length)) }
+  if (!/^otpauth:/i.test(trimmed)) return { ...usual, secret: decodeBase32(trimmed) }
   if (trimmed.length > 4096) throw invalid('is too long')
   let url: URL
   try {
@@ -25,21 +37,22 @@ export function parseTotp(text: string): TotpParameters {
     throw invalid('is not an otpauth address')
   }
   // Engines disagree on whether an unknown scheme has a host, so the type is read from the text.
-  if (!/^otpauth:\/\/totp(\/|\?|$)/i.test(trimmed)) throw invalid('is not of type totp')
+  const [, type] = /^otpauth:\/\/(totp|steam)(?:\/|\?|$)/i.exec(trimmed) ?? []
+  if (type === undefined) throw invalid('is not of type totp')
+  const encoder = url.searchParams.get('encoder')?.toLowerCase() ?? ''
+  if (encoder !== '' && encoder !== 'steam') throw invalid('has an unknown encoder')
+  const secret = decodeBase32(url.searchParams.get('secret') ?? '')
+  const periodSeconds = readCount(url.searchParams.get('period'), usual.periodSeconds, 1, 3600, 'period')
+  if (type.toLowerCase() === 'steam' || encoder === 'steam') return { ...ofSteam, secret, periodSeconds }
   const name = (url.searchParams.get('algorithm') ?? 'SHA1').toUpperCase().replace('-', '')
   const algorithm = Object.hasOwn(algorithms, name) ? algorithms[name] : undefined
   if (!algorithm) throw invalid('has an unknown algorithm')
-  return {
-    secret: decodeBase32(url.searchParams.get('secret') ?? ''),
-    algorithm,
-    digits: readCount(url.searchParams.get('digits'), 6, 6, 10, 'digits'),
-    periodSeconds: readCount(url.searchParams.get('period'), 30, 1, 3600, 'period'),
-  }
+  return { ...usual, secret, algorithm, digits: readCount(url.searchParams.get('digits'), usual.digits, 5, 10, 'digits'), periodSeconds }
 }
 
-/** RFC 6238 §4.2 over RFC 4226 §5.3. */
+/** RFC 6238 §4.2 over RFC 4226 §5.3. The digits of another alphabet than the decimal one are written from the last to the first, as Steam does. */
 export async function codeAt(parameters: TotpParameters, nowMs: number): Promise<TotpCode> {
-  const { secret, algorithm, digits, periodSeconds } = parameters
+  const { secret, algorithm, digits, periodSeconds, alphabet } = parameters
   const seconds = Math.floor(nowMs / 1000)
   const counter = new DataView(new ArrayBuffer(8))
   counter.setBigUint64(0, BigInt(Math.floor(seconds / periodSeconds)))
@@ -47,11 +60,17 @@ export async function codeAt(parameters: TotpParameters, nowMs: number): Promise
   const key = await subtle.importKey('raw', secret, { name: 'HMAC', hash: algorithm }, false, ['sign'])
   const mac = new DataView(await subtle.sign('HMAC', key, counter))
   const offset = mac.getUint8(mac.byteLength - 1) & 0x0f
-  const value = (mac.getUint32(offset) & 0x7fffffff) % 10 ** digits
-  return { code: String(value).padStart(digits, '0'), periodSeconds, secondsLeft: periodSeconds - (seconds % periodSeconds) }
+  let value = mac.getUint32(offset) & 0x7fffffff
+  let code = ''
+  for (let i = 0; i < digits; i++) {
+    const digit = alphabet.charAt(value % alphabet.length)
+    code = alphabet === decimal ? digit + code : code + digit
+    value = Math.floor(value / alphabet.length)
+  }
+  return { code, periodSeconds, secondsLeft: periodSeconds - (seconds % periodSeconds) }
 }
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** RFC 4648 §6 with the variations of authenticator apps, which are any case, spaces, hyphens, and optional padding. */
 function decodeBase32(text: string): Bytes {
@@ -61,7 +80,7 @@ function decodeBase32(text: string): Bytes {
   let buffer = 0
   let bits = 0
   for (const symbol of symbols) {
-    const value = alphabet.indexOf(symbol)
+    const value = base32.indexOf(symbol)
     if (value < 0) throw invalid('is not base32')
     buffer = ((buffer << 5) | value) & 0xfff
     bits += 5
