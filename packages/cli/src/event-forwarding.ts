@@ -1,7 +1,7 @@
 // Posts events to a local address as signed webhooks.
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { type CallsignEvent, signWebhook } from '@callsign/sdk'
+import { type CallsignEvent, fetchByEnvironment, signWebhook } from '@callsign/sdk'
 import { UsageError } from './usage-error.ts'
 
 /** The server's own timeout for an endpoint. */
@@ -42,7 +42,7 @@ export async function forward(target: string, secret: string, event: CallsignEve
       error,
     })
     try {
-      const response = await fetch(target, {
+      const response = await fetchByEnvironment(target, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(await signWebhook(secret, event.id, body)) },
         body,

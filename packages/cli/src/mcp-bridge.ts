@@ -1,6 +1,7 @@
 // Carries MCP between standard input and output, and the endpoint /mcp of the server. It passes messages on unread, so it speaks every revision.
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { fetchByEnvironment } from '@callsign/sdk'
 
 type Id = string | number
 type Message = { id?: Id; method?: string; params?: Record<string, unknown>; result?: { protocolVersion?: unknown } }
@@ -115,7 +116,7 @@ async function connect(
   }
   for (const waitMs of [...retryWaitsMs, null]) {
     try {
-      return await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
+      return await fetchByEnvironment(url.href, { method: 'POST', headers, body, signal, redirect: 'error' })
     } catch (error) {
       if (waitMs === null || codeOf(error) !== 'ECONNREFUSED') throw error
       await wait(waitMs)

@@ -1,6 +1,6 @@
 // Runs the command of a command line, and turns errors into a sentence and an exit code.
 import { join } from 'node:path'
-import { ApiError, Callsign, CallsignError, createFilePins, type Fetch } from '@callsign/sdk'
+import { ApiError, Callsign, CallsignError, createFilePins, type Fetch, fetchByEnvironment } from '@callsign/sdk'
 import { type Context, type Option, text, type Values } from './command.ts'
 import { ownArguments, readCommandLine } from './command-line.ts'
 import { commands } from './command-table.ts'
@@ -57,7 +57,7 @@ function createContext(surroundings: Surroundings, output: Output, values: Value
   const folder = clientFolder(environment)
   const lastCommand = new LastCommand(folder)
   const observedFetch: Fetch = async (address, init) => {
-    const response = await fetch(address, init)
+    const response = await fetchByEnvironment(address, init)
     lastCommand.observe(init.method, response.headers.get('date'))
     return response
   }

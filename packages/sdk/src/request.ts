@@ -1,6 +1,7 @@
 // Sends one request to the server, with address, key, time limit, safe retries, and errors as classes.
 import { queryText } from '@callsign/contract/query-text'
 import { ApiError, ConnectionError } from './errors.ts'
+import { fetchByEnvironment } from './proxy.ts'
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>
 
@@ -63,10 +64,11 @@ export class Connection {
     const url = new URL(options.url)
     if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('url must begin with http:// or https://')
     if (url.username || url.password) throw new TypeError('url must not carry a user name or password')
+    if (/\/api\/v1\/*$/.test(url.pathname)) throw new TypeError('url must be given without /api/v1, which is added')
     if (!/^[\x21-\x7e]+$/.test(options.apiKey)) throw new TypeError('apiKey must be printable ASCII without spaces')
     this.address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
     this.#apiKey = options.apiKey
-    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init))
+    this.#fetch = options.fetch ?? fetchByEnvironment
     this.#timeoutMs = options.timeoutMs ?? 60_000
     this.#retriesMax = options.retriesMax ?? 2
   }

@@ -1,6 +1,7 @@
 // mail raw|share|shares|unshare|attachments.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fetchByEnvironment } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, text } from '../command.ts'
 import { mailboxOptions } from '../mailbox.ts'
 import { table } from '../output.ts'
@@ -129,7 +130,7 @@ export const mailFileCommands: Command[] = [
 
 async function download(filename: string, url: string | null): Promise<Uint8Array> {
   if (url === null) throw new Error(`${filename} does not have a download link.`)
-  const response = await fetch(url, { signal: AbortSignal.timeout(downloadMsMax), redirect: 'error' })
+  const response = await fetchByEnvironment(url, { signal: AbortSignal.timeout(downloadMsMax), redirect: 'error' })
   if (!response.ok) throw new Error(`Downloading ${filename} failed with status ${response.status}.`)
   return new Uint8Array(await response.arrayBuffer())
 }

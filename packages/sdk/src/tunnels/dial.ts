@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Wrapping } from '@callsign/contract/tunnel-connection'
 import { tunnelProtocol, tunnelWebSocketProtocol } from '@callsign/contract/tunnel-frames'
 import { ApiError, ConnectionError } from '../errors.ts'
+import { connectThrough } from '../proxy.ts'
 import type { Transport } from './listen-options.ts'
 import type { Node } from './node.ts'
 
@@ -50,7 +51,7 @@ async function upgrade(node: Node, options: DialOptions, isWebSocket: boolean): 
   const isTls = url.protocol === 'https:'
   const port = Number(url.port || (isTls ? 443 : 80))
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
-  const plain = options.proxy ? await throughProxy(node, options.proxy, `${url.hostname}:${port}`, signal) : null
+  const plain = options.proxy ? await connectThrough(node, options.proxy, `${url.hostname}:${port}`, signal) : null
   const secure = {
     ...(options.ca === undefined ? {} : { ca: [...node.tls.rootCertificates, options.ca] }),
     ...(node.net.isIP(hostname) ? {} : { servername: hostname }),
@@ -149,71 +150,4 @@ async function readRefusal(response: IncomingMessage): Promise<ApiError> {
     // Not sent by Callsign, so only the status is used.
   }
   return new ApiError({ ...fields, code, message, details: undefined })
-}
-
-/** Opens a connection to `authority` through a proxy (RFC 9110 section 9.3.6). */
-function throughProxy({ http, tls, net }: Node, proxy: URL, authority: string, signal: AbortSignal): Promise<Socket> {
-  const isTls = proxy.protocol === 'https:'
-  const host = proxy.hostname.replace(/^\[|\]$/g, '')
-  const port = Number(proxy.port || (isTls ? 443 : 80))
-  const credentials = proxy.username === '' ? null : `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
-  return new Promise((resolve, reject) => {
-    const request = http.request({
-      method: 'CONNECT',
-      path: authority,
-      headers: { Host: authority, ...(credentials === null ? {} : { 'Proxy-Authorization': `Basic ${btoa(credentials)}` }) },
-      createConnection: () => (isTls ? tls.connect({ host, port, servername: host }) : net.connect({ host, port })),
-      signal,
-      timeout: dialMsMax,
-    })
-    const fail = (reason: string, cause?: Error) => {
-      request.destroy()
-      reject(
-        new ConnectionError(
-          'connection_failed',
-          `The proxy ${proxy.host} did not connect (${reason}). Check the proxy.`,
-          cause ? { cause } : undefined,
-        ),
-      )
-    }
-    request.on('error', (error) => fail(error.message, error))
-    request.on('timeout', () => fail('it did not answer in time'))
-    request.on('response', (response) => fail(`it answered ${response.statusCode}`))
-    request.on('connect', (response, socket) => {
-      if (response.statusCode === 200) resolve(socket as Socket)
-      else fail(`it answered ${response.statusCode}`)
-    })
-    request.end()
-  })
-}
-
-/** The proxy that the environment sets for an address, with the rules of curl. null for none. */
-export function proxyFor(url: URL, environment: Record<string, string | undefined>): URL | null {
-  const value = (name: string) => environment[name.toLowerCase()] || environment[name]
-  const named = (url.protocol === 'https:' ? value('HTTPS_PROXY') : environment.http_proxy) || value('ALL_PROXY')
-  if (!named) return null
-  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  for (const part of (value('NO_PROXY') ?? '').split(',')) {
-    const name = part
-      .trim()
-      .toLowerCase()
-      .replace(/^\*?\./, '')
-      .replace(/:\d+$/, '')
-    if (name === '*' || (name !== '' && (host === name || host.endsWith(`.${name}`)))) return null
-  }
-  return readProxy(named)
-}
-
-/** Parses the address of a proxy, with or without `http://`. Throws TypeError for any other kind. */
-export function readProxy(text: string): URL {
-  const whole = text.includes('://') ? text : `http://${text}`
-  const proxy = URL.canParse(whole) ? new URL(whole) : null
-  if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:')
-    throw new TypeError('The proxy is not an HTTP proxy. Give an address that begins with http:// or https://.')
-  try {
-    decodeURIComponent(proxy.username + proxy.password)
-  } catch {
-    throw new TypeError('The user or password of the proxy contains a bare %. Write it as %25.')
-  }
-  return proxy
 }

@@ -5,8 +5,9 @@ import type { Goaway, TunnelMux } from '@callsign/contract/tunnel-mux'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
 import type { getTunnel } from '@callsign/contract/tunnels'
 import { ApiError, ConnectionError } from '../errors.ts'
+import { processEnvironment, proxyFor, readProxy } from '../proxy.ts'
 import type { Connection } from '../request.ts'
-import { dial, proxyFor, readProxy } from './dial.ts'
+import { dial } from './dial.ts'
 import type { ListenOptions, ReportedRequest, TunnelListener, TunnelTarget } from './listen-options.ts'
 import { type Node, needNode } from './node.ts'
 import { type Destination, openTarget } from './target.ts'
@@ -290,6 +291,3 @@ class Dismissed extends ApiError {
     super({ status: 403, code: `tunnel_${code}`, message: reason, requestId: null, retryAfterMs: null, details: undefined })
   }
 }
-
-const processEnvironment = (): Record<string, string | undefined> =>
-  (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}

@@ -1,0 +1,167 @@
+// The HTTP proxy that the environment names, for requests and tunnels on Node. Deno and Bun apply the same variables to `fetch` themselves.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { ConnectionError } from './errors.ts'
+import { nodeModule } from './vault/bytes.ts'
+
+type Environment = Record<string, string | undefined>
+type Sockets = { http: typeof import('node:http'); net: typeof import('node:net'); tls: typeof import('node:tls') }
+
+const connectMsMax = 15_000
+
+export const processEnvironment = (): Environment => (globalThis as { process?: { env?: Environment } }).process?.env ?? {}
+
+/**
+ * The proxy that HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY set for an address, or null. Loopback addresses are reached directly.
+ * A CGI program ignores HTTP_PROXY, because it receives the request's Proxy header under this name (CVE-2016-5385).
+ */
+export function proxyFor(url: URL, environment: Environment): URL | null {
+  const value = (name: string) => environment[name.toLowerCase()] || environment[name]
+  const plain = environment.http_proxy || (environment.REQUEST_METHOD === undefined ? environment.HTTP_PROXY : undefined)
+  const address = (url.protocol === 'https:' ? value('HTTPS_PROXY') : plain) || value('ALL_PROXY')
+  if (!address) return null
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  if (/^(.+\.)?localhost$|^127\.|^::1$/.test(host)) return null
+  for (const part of (value('NO_PROXY') ?? '').split(',')) {
+    const name = part
+      .trim()
+      .toLowerCase()
+      .replace(/^\*?\./, '')
+      .replace(/:\d+$/, '')
+    if (name === '*' || (name !== '' && (host === name || host.endsWith(`.${name}`)))) return null
+  }
+  return readProxy(address)
+}
+
+/** Parses the address of a proxy, with or without `http://`. Throws TypeError for any other kind. */
+export function readProxy(text: string): URL {
+  const whole = text.includes('://') ? text : `http://${text}`
+  const proxy = URL.canParse(whole) ? new URL(whole) : null
+  if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:')
+    throw new TypeError('The proxy is not an HTTP proxy. Give an address that begins with http:// or https://.')
+  try {
+    decodeURIComponent(proxy.username + proxy.password)
+  } catch {
+    throw new TypeError('The user or password of the proxy contains a bare %. Write it as %25.')
+  }
+  return proxy
+}
+
+const addressOf = (proxy: URL) => ({
+  host: proxy.hostname.replace(/^\[|\]$/g, ''),
+  port: Number(proxy.port || (proxy.protocol === 'https:' ? 443 : 80)),
+})
+
+const credentialsOf = ({ username, password }: URL): Record<string, string> =>
+  username === '' ? {} : { 'Proxy-Authorization': `Basic ${btoa(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)}` }
+
+/** Opens a connection to `authority`, a host with its port, through a proxy (RFC 9110 section 9.3.6). Rejects with ConnectionError. */
+export function connectThrough({ http, tls, net }: Sockets, proxy: URL, authority: string, signal?: AbortSignal): Promise<Socket> {
+  const isTls = proxy.protocol === 'https:'
+  const { host, port } = addressOf(proxy)
+  return new Promise((resolve, reject) => {
+    const request = http.request({
+      method: 'CONNECT',
+      path: authority,
+      headers: { Host: authority, ...credentialsOf(proxy) },
+      createConnection: () => (isTls ? tls.connect({ host, port, servername: host }) : net.connect({ host, port })),
+      ...(signal && { signal }),
+      timeout: connectMsMax,
+    })
+    const fail = (reason: string, cause?: Error) => {
+      request.destroy()
+      reject(
+        new ConnectionError(
+          'connection_failed',
+          `The proxy ${proxy.host} did not connect (${reason}). Check the proxy.`,
+          cause ? { cause } : undefined,
+        ),
+      )
+    }
+    request.on('error', (error) => fail(error.message, error))
+    request.on('timeout', () => fail('it did not answer in time'))
+    request.on('response', (response) => fail(`it answered ${response.statusCode}`))
+    request.on('connect', (response, socket) => {
+      if (response.statusCode === 200) resolve(socket as Socket)
+      else fail(`it answered ${response.statusCode}`)
+    })
+    request.end()
+  })
+}
+
+/**
+ * `fetch` that goes through the proxy of the environment where there is one. Through a proxy it follows no redirect, and takes a body of
+ * text or bytes.
+ */
+export const fetchByEnvironment = (input: string, init: RequestInit): Promise<Response> => {
+  const node = nodeParts()
+  const proxy = node && proxyFor(new URL(input), processEnvironment())
+  return proxy ? fetchThrough(node, proxy, new URL(input), init) : fetch(input, init)
+}
+
+/** Null in browsers, and in the runtimes whose own `fetch` uses proxies. */
+function nodeParts() {
+  const { Deno, process } = globalThis as { Deno?: unknown; process?: { versions?: { bun?: string } } }
+  if (Deno !== undefined || process?.versions?.bun !== undefined) return null
+  const http = nodeModule<typeof import('node:http')>('node:http')
+  const https = nodeModule<typeof import('node:https')>('node:https')
+  const net = nodeModule<typeof import('node:net')>('node:net')
+  const tls = nodeModule<typeof import('node:tls')>('node:tls')
+  const stream = nodeModule<typeof import('node:stream')>('node:stream')
+  return http && https && net && tls && stream ? { http, https, net, tls, stream } : null
+}
+
+type Parts = NonNullable<ReturnType<typeof nodeParts>>
+
+/** Connections through a proxy are kept, one agent for each proxy. */
+const agents = new Map<string, InstanceType<Parts['https']['Agent']>>()
+
+function agentFor(node: Parts, proxy: URL) {
+  const known = agents.get(proxy.href)
+  if (known) return known
+  const agent = new node.https.Agent({ keepAlive: true })
+  agent.createConnection = (options, callback) => {
+    connectThrough(node, proxy, `${options.host}:${options.port}`).then(
+      (socket) => callback?.(null, node.tls.connect({ ...options, socket } as object)),
+      (error: Error) => callback?.(error, undefined as never),
+    )
+    return undefined
+  }
+  agents.set(proxy.href, agent)
+  return agent
+}
+
+async function fetchThrough(node: Parts, proxy: URL, url: URL, init: RequestInit): Promise<Response> {
+  const options = { method: init.method ?? 'GET', ...(init.signal && { signal: init.signal }) }
+  const headers = Object.fromEntries(new Headers(init.headers))
+  const client = proxy.protocol === 'https:' ? node.https : node.http
+  const request =
+    url.protocol === 'https:'
+      ? node.https.request(url, { ...options, headers, agent: agentFor(node, proxy) })
+      : // A proxy gets the whole URL of a plain request (RFC 9112 section 3.2.2).
+        client.request({
+          ...options,
+          ...addressOf(proxy),
+          path: url.href,
+          headers: { ...headers, Host: url.host, ...credentialsOf(proxy) },
+        })
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.on('error', reject)
+    request.on('response', resolve)
+    request.end(init.body as string | Uint8Array | undefined)
+  })
+  const status = response.statusCode as number
+  if (init.redirect === 'error' && status >= 300 && status < 400) {
+    response.destroy()
+    throw new TypeError(`The answer is a redirect (${status}).`)
+  }
+  const isEmpty = [204, 205, 304].includes(status)
+  if (isEmpty) response.resume()
+  const body = isEmpty ? null : (node.stream.Readable.toWeb(response) as ReadableStream<Uint8Array>)
+  return new Response(body, {
+    status,
+    headers: Object.entries(response.headersDistinct).flatMap(([name, values]) =>
+      (values ?? []).map((value): [string, string] => [name, value]),
+    ),
+  })
+}

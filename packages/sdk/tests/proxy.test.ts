@@ -1,0 +1,117 @@
+// Requests through the proxy that the environment names: by the client, and by the command line from its first request on.
+import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect, type Server } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { createCommandLine } from '../../cli/tests/command-line.ts'
+import { createCertificate } from '../../server/tests/harness/certificate.ts'
+import { Callsign } from '../src/index.ts'
+
+const certificate = createCertificate({ commonName: 'callsign.example', dnsNames: ['callsign.example'] })
+const trusted = getCACertificates('default')
+const line = createCommandLine()
+const listening = (server: Server) =>
+  new Promise<number>((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+const seen: { line: string; proxyKey: string | undefined; key: string | undefined }[] = []
+const note = ({ method, url, headers }: IncomingMessage) =>
+  void seen.push({ line: `${method} ${url}`, proxyKey: headers['proxy-authorization'], key: headers.authorization })
+
+/** Answers every request with its body, and requests without one like `GET /me`. */
+const echo = (request: IncomingMessage, response: import('node:http').ServerResponse) => {
+  note(request)
+  response.setHeader('content-type', 'application/json')
+  if (request.url?.endsWith('/gone') || request.method === 'DELETE') return response.writeHead(204).end()
+  const body: Buffer[] = []
+  request.on('data', (chunk: Buffer) => body.push(chunk))
+  request.on('end', () => response.end(body.length > 0 ? Buffer.concat(body) : '{"organization_name":"Through"}'))
+}
+const target = createTlsServer(certificate, echo)
+const proxy = createServer(echo)
+let proxyUrl: string
+beforeAll(async () => {
+  const port = await listening(target)
+  proxyUrl = `http://user:a%20b@127.0.0.1:${await listening(proxy)}`
+  proxy.on('connect', (request, client) => {
+    note(request)
+    const upstream = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n')
+      upstream.pipe(client).pipe(upstream)
+    })
+    client.on('error', () => upstream.destroy())
+    upstream.on('error', () => client.destroy())
+  })
+  setDefaultCACertificates([...trusted, certificate.cert])
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  seen.length = 0
+})
+afterAll(() => {
+  setDefaultCACertificates(trusted)
+  line.remove()
+  for (const server of [target, proxy]) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+const apiKey = 'svc_live_proxied'
+const proxyKey = 'Basic dXNlcjphIGI='
+
+test('plain requests give the proxy the whole URL', async () => {
+  vi.stubEnv('HTTP_PROXY', proxyUrl)
+  const client = new Callsign({ url: 'http://callsign.example:8080/base', apiKey })
+  expect((await client.me()).organization_name).toBe('Through')
+  expect(await client.identities.create({ agent_handle: 'sales' })).toEqual({ agent_handle: 'sales' })
+  const base = 'http://callsign.example:8080/base/api/v1'
+  expect(seen).toEqual(
+    ['GET /me', 'POST /identities'].map((request) => ({ line: request.replace(' ', ` ${base}`), proxyKey, key: `Bearer ${apiKey}` })),
+  )
+})
+
+test('requests over TLS go through one tunnel, whose proxy never gets the key', async () => {
+  vi.stubEnv('HTTPS_PROXY', proxyUrl)
+  const client = new Callsign({ url: 'https://callsign.example', apiKey })
+  for (let i = 0; i < 3; i++) expect((await client.me()).organization_name).toBe('Through')
+  expect(await client.keys.revoke('key_1')).toBeUndefined()
+  const me = { line: 'GET /api/v1/me', proxyKey: undefined, key: `Bearer ${apiKey}` }
+  expect(seen).toEqual([
+    { line: 'CONNECT callsign.example:443', proxyKey, key: undefined },
+    me,
+    me,
+    me,
+    { ...me, line: 'DELETE /api/v1/keys/key_1' },
+  ])
+})
+
+test('NO_PROXY and loopback addresses are reached directly', async () => {
+  vi.stubEnv('ALL_PROXY', proxyUrl)
+  vi.stubEnv('NO_PROXY', 'callsign.invalid')
+  await expect(new Callsign({ url: 'http://callsign.invalid', apiKey, retriesMax: 0 }).me()).rejects.toMatchObject({
+    code: 'connection_failed',
+  })
+  const direct = proxyUrl.replace('user:a%20b@', '')
+  expect((await new Callsign({ url: direct, apiKey }).me()).organization_name).toBe('Through')
+  expect(seen).toEqual([{ line: 'GET /api/v1/me', proxyKey: undefined, key: `Bearer ${apiKey}` }])
+})
+
+test('a proxy that refuses is named, and none of another kind is used', async () => {
+  vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:9')
+  const client = new Callsign({ url: 'https://callsign.example', apiKey, retriesMax: 0 })
+  await expect(client.me()).rejects.toMatchObject({ code: 'connection_failed', message: expect.stringContaining('127.0.0.1:9') })
+  vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1080')
+  await expect(client.me()).rejects.toThrow('not an HTTP proxy')
+})
+
+test('the command line makes its first request through the proxy', async () => {
+  const environment = { CALLSIGN_URL: 'http://callsign.example', CALLSIGN_API_KEY: apiKey, HTTP_PROXY: proxyUrl }
+  for (const args of [
+    ['whoami', '--json'],
+    ['tunnel', '3000', '--agent', 'sales'],
+  ]) {
+    seen.length = 0
+    await line.start(args, { environment })
+    expect(seen[0]).toMatchObject({ line: expect.stringMatching(/^GET http:\/\/callsign\.example\/api\/v1\//), proxyKey })
+  }
+})
