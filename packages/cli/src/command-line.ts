@@ -6,7 +6,7 @@ import { UsageError } from './usage-error.ts'
 
 /** Options of every command. */
 export const globalOptions: Record<string, Option> = {
-  url: { type: 'string', value: 'URL', about: 'The server. Defaults to CALLSIGN_URL, then the login.' },
+  url: { type: 'string', value: 'URL', about: 'The server. Defaults to CALLSIGN_URL, then the login, then http://localhost:8080.' },
   'api-key-file': {
     type: 'string',
     value: 'FILE',

@@ -25,6 +25,11 @@ export class Input {
 
   /** Reads a file, or standard input for `-`, without the newline at its end. */
   async file(path: string): Promise<string> {
+    return (await this.value(path)).replace(/^\ufeff/, '').replace(/\r?\n$/, '')
+  }
+
+  /** Reads a file, or standard input for `-`, with all its characters. Some values need their last newline, such as SSH keys. */
+  async value(path: string): Promise<string> {
     if (path === '-') return this.#standard()
     return toText(await readBytes(path), path)
   }
@@ -113,7 +118,7 @@ function readLine(keyboard: Keyboard): Promise<string> {
 function toText(bytes: Buffer, name: string): string {
   if (bytes.length > bytesMax) throw new UsageError(`${name} is larger than ${bytesMax} bytes.`)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '')
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw new UsageError(`${name} is not UTF-8 text.`)
   }

@@ -50,8 +50,11 @@ export async function writeLogin(folder: string, login: Login): Promise<string> 
 
 export const removeLogin = (folder: string): Promise<void> => rm(fileIn(folder), { force: true })
 
+/** The address of a server that was started with its defaults on this machine. */
+const urlDefault = 'http://localhost:8080'
+
 /**
- * Server and key from options, then environment, then the login. The login's key is only sent to the login's server, so another address needs
+ * Server and key from options, then environment, then the login, then the default address. The login's key is only sent to the login's server, so another address needs
  * another key. Throws UsageError when something is missing.
  */
 export async function chooseLogin(values: Values, environment: NodeJS.ProcessEnv, folder: string, input: Input): Promise<Login> {
@@ -59,9 +62,9 @@ export async function chooseLogin(values: Values, environment: NodeJS.ProcessEnv
   const givenUrl = text(values, 'url') ?? (environment.CALLSIGN_URL || undefined)
   const givenKey = keyFile !== undefined ? await input.file(keyFile) : environment.CALLSIGN_API_KEY || undefined
   const stored = givenUrl !== undefined && givenKey !== undefined ? null : await readLogin(folder)
-  const url = givenUrl ?? stored?.url
-  if (url === undefined) throw new UsageError("The server's address is missing. Give --url or CALLSIGN_URL, or run `callsign login`.")
+  const url = givenUrl ?? stored?.url ?? urlDefault
   if (!/^https?:\/\/[^/]/.test(url)) throw new UsageError(`The server's address must begin with http:// or https://, unlike "${url}".`)
+  if (/\/api\/v1\/*$/.test(url)) throw new UsageError(`The server's address is given without /api/v1: ${url.replace(/\/api\/v1\/*$/, '')}`)
   if (givenKey === undefined && stored && stored.url !== url) {
     throw new UsageError(`The stored key belongs to ${stored.url}. Give one for ${url} with --api-key-file or CALLSIGN_API_KEY.`)
   }

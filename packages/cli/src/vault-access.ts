@@ -16,18 +16,23 @@ export const unlockOptions: Record<string, Option> = {
   },
 }
 
+/** A variable that was set from a file keeps its last newline in some shells and in every container secret. */
+const ofLine = (value: string | undefined): string | undefined => value?.replace(/\r?\n$/, '')
+
 /** Reads the vault key that opens the vault. */
 export async function readVaultKey({ input, environment }: Context, values: Values): Promise<string> {
   const file = text(values, 'vault-key-file')
   if (file !== undefined) return input.file(file)
-  return environment.CALLSIGN_VAULT_KEY || input.hidden('Vault key', 'use --vault-key-file or CALLSIGN_VAULT_KEY.')
+  return ofLine(environment.CALLSIGN_VAULT_KEY) || input.hidden('Vault key', 'use --vault-key-file or CALLSIGN_VAULT_KEY.')
 }
 
 /** Reads a new vault key from a file, the environment or a repeated prompt. */
 export async function readNewVaultKey({ input, environment }: Context, values: Values, option: string, variable: string): Promise<string> {
   const file = text(values, option)
   if (file !== undefined) return input.file(file)
-  return environment[variable] || input.hiddenTwice('New vault key', `use --${option}, ${variable}, or --generate where there is one.`)
+  return (
+    ofLine(environment[variable]) || input.hiddenTwice('New vault key', `use --${option}, ${variable}, or --generate where there is one.`)
+  )
 }
 
 /** Unlocks, runs `work`, and locks again in every case. Prints a note for each problem. */
@@ -64,9 +69,9 @@ export async function readMembers({ input, environment }: Context, members: stri
     if (name === undefined || source === undefined)
       throw new UsageError('--member must be NAME=file:PATH, NAME=env:VARIABLE, NAME=- or NAME=prompt.')
     const [, kind, rest = ''] = /^(file|env):(.+)$/s.exec(source) ?? []
-    if (source === '-') payload[name] = await input.file('-')
+    if (source === '-') payload[name] = await input.value('-')
     else if (source === 'prompt') payload[name] = await input.hidden(name, `use --member ${name}=file:PATH.`)
-    else if (kind === 'file') payload[name] = await input.file(rest)
+    else if (kind === 'file') payload[name] = await input.value(rest)
     else if (kind === 'env') payload[name] = environmentValue(environment, rest)
     else {
       throw new UsageError(

@@ -124,7 +124,10 @@ describe('errors are printed once, with the name of the missing thing', () => {
 
   test.each<[Record<string, string>, RegExp, number?]>([
     [{ CALLSIGN_URL: 'http://127.0.0.1:9' }, /^callsign: http:\/\/127\.0\.0\.1:9 did not answer: .*CALLSIGN_URL or the login\.\n$/, 1],
-    [{ CALLSIGN_URL: '' }, /^callsign: The server's address is missing\. Give --url or CALLSIGN_URL, or run `callsign login`\.\n$/],
+    [
+      { CALLSIGN_URL: 'http://127.0.0.1:9/api/v1/' },
+      /^callsign: The server's address is given without \/api\/v1: http:\/\/127\.0\.0\.1:9\n$/,
+    ],
     [{ CALLSIGN_API_KEY: '' }, /^callsign: The API key is missing\. Give --api-key-file or CALLSIGN_API_KEY, or run `callsign login`\.\n$/],
     [{ CALLSIGN_URL: 'localhost:8080' }, /^callsign: .*http:\/\/.*\n$/],
   ])('%j', async (environment, sentence, code = 2) => {

@@ -49,7 +49,7 @@ test('a secret is set from standard input, a file and the environment, read, lis
     },
   )
   expect(JSON.parse(await expectRun(['vault', 'get', 'host', '--json'])).payload).toEqual({
-    private_key: '-----BEGIN KEY-----\nabc\n-----END KEY-----',
+    private_key: '-----BEGIN KEY-----\nabc\n-----END KEY-----\n',
     passphrase: 'from the environment',
   })
   await expectRun(['vault', 'set', 'mail', '--type', 'login', '--payload-file', '-'], {
@@ -70,6 +70,24 @@ test('a secret is set from standard input, a file and the environment, read, lis
   ])
   await expectRun(['vault', 'rm', 'host'])
   expect((await run(['vault', 'get', 'host'])).code).toBe(4)
+})
+
+test('values keep their bytes, and keys that open something lose the last newline', async () => {
+  for (const value of ['line\n', 'line\r\n', 'no newline', '\n\n', '\ufefftext\n']) {
+    writeFileSync(file('value'), value)
+    for (const [source, input] of [
+      [file('value'), ''],
+      ['-', value],
+    ] as const) {
+      await expectRun(['vault', 'set', 'bytes', '--value-file', source], { input })
+      expect(JSON.parse(await expectRun(['vault', 'get', 'bytes', '--json'])).payload.data).toBe(value)
+    }
+  }
+  const keys = { environment: { CALLSIGN_VAULT_KEY: `${vaultKey}\n` } }
+  expect(await expectRun(['vault', 'unlock'], keys)).toContain('unlocked')
+  writeFileSync(file('key'), `${vaultKey}\n`)
+  await expectRun(['vault', 'unlock', '--vault-key-file', file('key')])
+  await expectRun(['vault', 'rm', 'bytes'])
 })
 
 test('a literal value is refused before anything is asked of the server', async () => {

@@ -39,7 +39,7 @@ async function readPayload(context: Context, values: Values, type: SecretType, i
   }
   Object.assign(payload, await readMembers(context, several(values, 'member')))
   const valueFile = text(values, 'value-file')
-  if (valueFile !== undefined) payload[mainMember[type]] = await context.input.file(valueFile)
+  if (valueFile !== undefined) payload[mainMember[type]] = await context.input.value(valueFile)
   if (!isNew) return payload
   for (const name of payloadMembers[type].required) {
     payload[name] ??= await context.input.hidden(
