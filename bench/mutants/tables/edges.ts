@@ -46,15 +46,15 @@ export const mutants: Mutant[] = [
   {
     name: 'identity headers of any client passed on',
     file: 'packages/server/src/edges/gateway/request-head.ts',
-    find: ' || identityPattern.test(plain))',
-    replace: ')',
+    find: 'return !isTrusted && isProxyHeader(plain)',
+    replace: 'return false',
     test: 'packages/server/tests/tunnels-headers.test.ts',
   },
   {
     name: 'identity headers of trusted proxies removed',
     file: 'packages/server/src/edges/gateway/request-head.ts',
-    find: 'return !isTrusted && (plain',
-    replace: 'return (plain',
+    find: 'return !isTrusted && isProxyHeader(plain)',
+    replace: 'return isProxyHeader(plain)',
     test: 'packages/server/tests/tunnels-headers.test.ts',
   },
   {

@@ -64,11 +64,12 @@ const abortAfterMs = 5_000
 /**
  * Starts the server. The database comes first, because everything reads it. The worker comes before the listeners, so that it can work on
  * their jobs. The first key comes after the listeners, so that a start that fails has not made it. Requests wait until it exists.
+ * `signal` ends the wait for an external database.
  */
-export async function startApp(config: Config, log: Log, onStep: OnStep = () => {}): Promise<App> {
+export async function startApp(config: Config, log: Log, onStep: OnStep = () => {}, signal: AbortSignal | null = null): Promise<App> {
   checkBootstrapKey(config.bootstrapApiKey)
   for (const [folder, setting] of ownFolders(config)) requireFolder(folder, setting)
-  const database: StoredDatabase = await openDatabase(config, log, onStep)
+  const database: StoredDatabase = await openDatabase(config, log, onStep, signal)
   try {
     onStep('Opening the ports')
     return await startOn(database, config, log)

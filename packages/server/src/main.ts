@@ -30,7 +30,7 @@ async function serve(config: Config): Promise<void> {
   const report = createStartReport({ isTerminal, print, log, elapsedMs: () => nowMs() - startedMs, version })
   quietTerminal(isTerminal)
   let isStopping = false
-  let stopEarly = false
+  const waiting = new AbortController()
   let app: App | null = null
   let signalledMs = 0
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
@@ -45,14 +45,16 @@ async function serve(config: Config): Promise<void> {
     })
     if (app) finish(app)
     else {
-      stopEarly = true
       report.step('Stopping after the start. Press Ctrl-C again to stop at once.')
+      waiting.abort()
     }
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
 
-  app = await startApp(config, log, report.step).catch((error: unknown) => {
+  app = await startApp(config, log, report.step, waiting.signal).catch((error: unknown) => {
+    // Nothing was started yet, so there is nothing to stop.
+    if (error === waiting.signal.reason) process.exit(0)
     throw describeListenFailure(error, config)
   })
   app.failed.catch((error: unknown) => {
@@ -61,7 +63,7 @@ async function serve(config: Config): Promise<void> {
   })
   report.ready(app)
   quietTerminal(false)
-  if (stopEarly) finish(app)
+  if (waiting.signal.aborted) finish(app)
 
   function finish(running: App): void {
     const reportPending = () => report.stopping(running.pending(), config.drainSeconds)

@@ -83,7 +83,9 @@ describe('order of refusals', () => {
     expect(
       (await edge.call('/api/v1/notes', { method: 'POST', body, headers: { 'content-type': 'Application/JSON; charset="UTF-8"' } })).status,
     ).toBe(201)
-    for (const text of ['{', '{"subject":"a"', "{'subject':1}", '{"subject":"a\nb"}', '\ufeff{}', '[1,]', '{}x']) {
+    // A byte order mark, as PowerShell and some editors write it.
+    expect((await edge.call('/api/v1/notes', { method: 'POST', body: `\ufeff${body}` })).status).toBe(201)
+    for (const text of ['{', '{"subject":"a"', "{'subject':1}", '{"subject":"a\nb"}', '\ufeff\ufeff{}', '{}\ufeff', '[1,]', '{}x']) {
       const answer = await edge.call('/api/v1/notes', { method: 'POST', body: text })
       expect([text, answer.status, failure(answer).code]).toEqual([text, 400, 'validation_error'])
     }

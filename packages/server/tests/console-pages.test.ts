@@ -47,12 +47,15 @@ const ask = (path: string, headers: Record<string, string> = {}, server = harnes
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-test('a browser at / and at /console is sent to /console/, and a program at / gets no page', async () => {
+test('a browser at / and at /console is sent to /console/, and so is an uptime check at /', async () => {
   for (const path of ['/', '/console']) {
     const answer = await ask(path, html)
     expect([path, answer.status, answer.headers.location]).toEqual([path, 302, '/console/'])
   }
-  expect((await ask('/', { accept: 'application/json' })).status).toBe(404)
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }] as Record<string, string>[])
+    expect((await ask('/', headers)).headers.location).toBe('/console/')
+  const head = await fetch(`${harness.baseUrl}/`, { method: 'HEAD', redirect: 'manual' })
+  expect([head.status, head.headers.get('location')]).toEqual([302, '/console/'])
 })
 
 test('every path without an extension is the page, with its policy', async () => {
@@ -198,7 +201,8 @@ test('without a build the page says how to make one, `off` serves nothing, and /
       expect(text).toContain(`curl ${server.publicUrl}/api/v1/me -H`)
       for (const [, path] of text.matchAll(/href="([^"]+)"/g))
         expect([path, (await ask(path as string, html, server)).status]).toEqual([path, 200])
-      expect((await ask('/', { accept: '*/*' }, server)).status).toBe(404)
+      for (const headers of [{}, { accept: '*/*' }] as Record<string, string>[]) expect((await ask('/', headers, server)).status).toBe(200)
+      expect((await fetch(`${server.baseUrl}/`, { method: 'HEAD' })).status).toBe(200)
     }
   } finally {
     await unbuilt.stop()

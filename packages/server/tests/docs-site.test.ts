@@ -208,6 +208,14 @@ describe('served', () => {
       '/docs/images/%2e%2e%2fcli.md',
     ])
       expect((await edge.call(path, { key: '' })).status, path).toBe(404)
+    const missing = await edge.call('/docs/nothing', { key: '' })
+    expect(missing.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(missing.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(missing.text).toContain('<h1>Page not found</h1>')
+    expect(missing.text).toContain('href="/docs/quick-start"')
+    expect(missing.text).toContain('action="/docs/search"')
+    // Outside of the documentation, what does not exist is JSON.
+    expect((await edge.call('/nothing', { key: '' })).headers.get('content-type')).toContain('application/json')
   })
 
   test('as Markdown, with links that lead somewhere', async () => {

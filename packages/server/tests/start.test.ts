@@ -78,6 +78,23 @@ describe('a setting that cannot be stops the start with its sentence', () => {
       { CALLSIGN_PUBLIC_URL: 'example.com' },
       'CALLSIGN_PUBLIC_URL must be a URL starting with http:// or https://, not "example.com"',
     ],
+    ...['https://example.com/callsign', 'https://example.com/a/', 'https://example.com/?a=1', 'https://example.com/#a'].map(
+      (value): [string, Settings, string] => [
+        `a public URL with more than a host (${value})`,
+        { CALLSIGN_PUBLIC_URL: value },
+        `CALLSIGN_PUBLIC_URL must be the address of a host name of its own, without a path, such as https://example.com, not "${value}"`,
+      ],
+    ),
+    [
+      'a public URL with a user',
+      { CALLSIGN_PUBLIC_URL: 'https://ada:x@example.com' },
+      'CALLSIGN_PUBLIC_URL must not contain a user or password, not "https://ada:x@example.com"',
+    ],
+    ...['p@ss', 'p/ss', 'p#ss', 'p?ss', 'p%ss', 'p ss'].map((password): [string, Settings, string] => [
+      `a database password with a reserved character (${password})`,
+      { CALLSIGN_DATABASE_URL: `postgres://ada:${password}@db.example/mail` },
+      'CALLSIGN_DATABASE_URL has a reserved character in its user or password: write @ as %40, : as %3A, / as %2F, ? as %3F, # as %23, % as %25 and a blank as %20',
+    ]),
     [
       'a mail domain that is none',
       { CALLSIGN_MAIL_DOMAIN: 'Not A Domain' },
@@ -128,6 +145,17 @@ describe('a setting that cannot be stops the start with its sentence', () => {
       const config = readConfig(settings)
       checkBootstrapKey(config.bootstrapApiKey)
     }).toThrow(new BadSetting(sentence))
+  })
+
+  test('an encoded password, hosts in a row, a socket and parameters are accepted', () => {
+    for (const url of [
+      'postgres://ada:p%40s%2Fs:s@a.example:5432,b.example/mail',
+      'postgres://ada@/mail?host=/run/postgresql',
+      'postgres:///mail?host=/run/postgresql&user=a@b',
+      'postgres://localhost:5432/mail?options=-c%20search_path%3Da',
+    ])
+      expect(readConfig({ CALLSIGN_DATABASE_URL: url }).databaseUrl).toBe(url)
+    expect(readConfig({ CALLSIGN_PUBLIC_URL: 'https://example.com:8443/' }).publicUrl).toBe('https://example.com:8443')
   })
 
   test('addresses beside the tunnel domain are accepted', () => {
@@ -307,6 +335,48 @@ test('the public URL is printed and made links from as it was given, without a c
   const server = await start({ ...(await external()), CALLSIGN_PUBLIC_URL: 'https://mail.example.com/' })
   expect(server.lines.at(-1)).toBe('callsign ready https://mail.example.com')
 })
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s while the start waits for the database ends it at once', async (signal) => {
+  const child = spawn('sh', [join(repository, 'bin', 'run'), 'packages/server/src/main.ts', 'serve'], {
+    env: {
+      PATH: process.env.PATH,
+      CALLSIGN_DATA_DIR: await dataDir(),
+      CALLSIGN_DATABASE_URL: 'postgres://ada@127.0.0.1:9/mail',
+      CALLSIGN_PORT: '0',
+      CALLSIGN_SMTP_PORT: '0',
+      CALLSIGN_METRICS_PORT: 'off',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let signalledMs = 0
+  child.stderr?.on('data', (bytes: Buffer) => {
+    if (signalledMs > 0 || !bytes.includes('waiting for the database')) return
+    signalledMs = performance.now()
+    child.kill(signal)
+  })
+  child.stdout?.resume()
+  const [code] = await once(child, 'close')
+  expect(code).toBe(0)
+  expect(signalledMs).toBeGreaterThan(0)
+  // The whole wait takes a minute.
+  expect(performance.now() - signalledMs).toBeLessThan(20_000)
+})
+
+// Only root may become another user.
+test.skipIf(process.getuid?.() !== 0)(
+  'a user number without an entry gets a sentence before any program of the database runs',
+  async () => {
+    const folder = await dataDir()
+    const run = `
+    import { ensureCluster } from ${JSON.stringify(join(repository, 'packages/server/src/edges/postgres/embedded/cluster.ts'))}
+    process.setuid(57433)
+    const programs = { initdb: '/nowhere/initdb', postgres: '/nowhere/postgres' }
+    await ensureCluster({ dataDir: ${JSON.stringify(folder)}, programs, accounts: null, engine: 'embedded' })`
+    const ended = await runProcess(process.execPath, ['--input-type=module', '-e', run], { PATH: process.env.PATH })
+    expect(ended.code).toBe(1)
+    expect(ended.stderr).toContain('User number 57433 has no entry in /etc/passwd, which the embedded PostgreSQL needs.')
+  },
+)
 
 test('a signal during the start stops it cleanly once it is up', async () => {
   const child = spawn('sh', [join(repository, 'bin', 'run'), 'packages/server/src/main.ts', 'serve'], {

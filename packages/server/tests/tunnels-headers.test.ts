@@ -56,8 +56,31 @@ const claims = {
   'X-MS-CLIENT-PRINCIPAL-NAME': 'root',
   'Cf-Access-Authenticated-User-Email': 'root',
   'Tailscale-User-Login': 'root',
+  OIDC_CLAIM_sub: 'root',
+  OIDC_access_token: 'root',
+  SM_USER: 'root',
+  'X-SSL-Cert': 'root',
+  'X-Remote-Group': 'root',
+  'X-Credential-Identifier': 'root',
+  'X-Endpoint-API-UserInfo': 'root',
+  'X-Remote-Addr': 'root',
 }
-const others = { 'X-Client-Version': '1', 'X-Auth-Token': 't', 'Client-Certificates': '1', 'X-Remote': '1', 'X-User-Id': '1' }
+/** Headers of applications that begin as those of proxies do. */
+const others = {
+  'X-Client-Version': '1',
+  'X-Client-Certified': '1',
+  'X-Auth-Token': 't',
+  'Client-Certificates': '1',
+  'X-Remote': '1',
+  'X-Remote-Control': '1',
+  'Remote-Control': '1',
+  'X-SSL-Grade': '1',
+  'X-Consumer-Timestamp': '1',
+  'X-Credential-Type': '1',
+  'OIDC-Issuer': '1',
+  'X-Verified-Purchase': '1',
+  'X-User-Id': '1',
+}
 
 describe('identity headers', () => {
   test('of a public client do not reach the target, and other headers do', async () => {

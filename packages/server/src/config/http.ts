@@ -1,7 +1,7 @@
 // Settings of the HTTP server.
 import { resolve } from 'node:path'
 import { area, setting } from './setting.ts'
-import { integer, oneOf, url } from './values.ts'
+import { integer, oneOf, originUrl } from './values.ts'
 
 export const http = area({
   title: 'HTTP',
@@ -22,8 +22,8 @@ export const http = area({
       name: 'CALLSIGN_PUBLIC_URL',
       fallback: null,
       shown: 'http://localhost:<port>',
-      sentence: 'Address at which clients reach the server. Links are made from it.',
-      read: url('http:', 'https:'),
+      sentence: 'Address at which clients reach the server, without a path. Links are made from it.',
+      read: originUrl('http:', 'https:'),
     }),
     hostNames: setting({
       name: 'CALLSIGN_HOST_NAMES',

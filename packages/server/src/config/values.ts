@@ -36,13 +36,37 @@ export const url =
     return text.replace(/\/+$/, '')
   }
 
+/** The address of a whole host name. Pages, cookies and discovery documents are at fixed paths from its root. */
+export const originUrl =
+  (...protocols: string[]) =>
+  (text: string) => {
+    const address = url(...protocols)(text)
+    const { origin, username, password } = new URL(address)
+    if (username !== '' || password !== '') throw new Error('must not contain a user or password')
+    if (new URL(address).href !== `${origin}/`)
+      throw new Error(`must be the address of a host name of its own, without a path, such as ${origin}`)
+    return address
+  }
+
 /** Bucket and prefix of `s3://bucket/prefix`. Null for any other text. */
 export const bucketUrl = (text: string): { bucket: string; prefix: string } | null => {
   const s3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/.exec(text)
   return s3 && { bucket: s3[1] as string, prefix: (s3[2] ?? '').replace(/^\/+|\/+$/g, '') }
 }
 
+/** Characters that end the password of a URL, or begin an escape, where they stand for themselves. */
+function requireEncodedPassword(text: string): void {
+  const [, authority = '', rest = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/s.exec(text) ?? []
+  const userInfo = authority.slice(0, Math.max(0, authority.lastIndexOf('@')))
+  const isCutOff = !authority.includes('@') && authority.includes(':') && rest.includes('@')
+  if (userInfo.includes('@') || isCutOff || /%(?![0-9A-Fa-f]{2})/.test(userInfo) || /\s/.test(authority))
+    throw new Error(
+      'has a reserved character in its user or password: write @ as %40, : as %3A, / as %2F, ? as %3F, # as %23, % as %25 and a blank as %20',
+    )
+}
+
 const postgresUrl = (text: string): string => {
+  requireEncodedPassword(text)
   if (!/^postgres(ql)?:\/\/[^\s]+$/.test(text)) throw new Error('must be a URL starting with postgres:// or postgresql://')
   return text
 }

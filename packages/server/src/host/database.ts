@@ -29,14 +29,19 @@ const startWaitMs = 60_000
 
 export const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** Opens the database for a server. A data directory has one server at a time. */
-export async function openDatabase(config: Config, log: Log, onStep: OnStep = () => {}): Promise<StoredDatabase> {
+/** Opens the database for a server. A data directory has one server at a time. `signal` ends the wait for an external one. */
+export async function openDatabase(
+  config: Config,
+  log: Log,
+  onStep: OnStep = () => {},
+  signal: AbortSignal | null = null,
+): Promise<StoredDatabase> {
   const options = { poolSize: config.databaseConnections, log: log.child({ part: 'database' }) }
   if (config.databaseUrl) {
     onStep('Connecting to the database')
     const replicas = config.databaseReplicaUrl === null ? null : { connectionString: config.databaseReplicaUrl }
     const external = openExternal(config, config.databaseUrl, options, replicas)
-    await waitForDatabase(external, log)
+    await waitForDatabase(external, log, signal)
     return openMigrated(external, log, onStep)
   }
   const isFirst = clusterOwner(config.dataDir) === null
@@ -72,12 +77,18 @@ function openExternal(config: Config, connectionString: string, options: PoolOpt
 }
 
 /** Waits at most a minute for a server that accepts writes, because machines that start together start in any order. */
-async function waitForDatabase({ db, close }: StoredDatabase, log: Log): Promise<void> {
+async function waitForDatabase({ db, close }: StoredDatabase, log: Log, signal: AbortSignal | null): Promise<void> {
+  const stopped = new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
+  stopped.catch(() => {})
   const deadlineMs = nowMs() + startWaitMs
   for (;;) {
     try {
-      return void (await db.query({ text: 'SELECT 1' }))
+      return void (await Promise.race([db.query({ text: 'SELECT 1' }), stopped]))
     } catch (error) {
+      if (signal?.aborted) {
+        db.abort()
+        throw signal.reason
+      }
       if (error instanceof DatabaseUnavailable && nowMs() < deadlineMs) {
         log.warn({ reason: error.message }, 'waiting for the database')
         continue

@@ -23,6 +23,8 @@ export async function startBlueBubblesServer() {
   const chats = new Set<string>()
   const webhooks = new Map<number, { id: number; url: string; events: string[] }>()
   const faults: Fault[] = []
+  /** Beginnings of chat names for which AppleScript fails before it sends, with its number. macOS 26 does so for `any;-;`. */
+  const scriptErrors = new Map<string, number>()
   /** Pieces in flight. The same piece is refused meanwhile. */
   const queued = new Set<string>()
   const tempGuids: string[] = []
@@ -65,6 +67,8 @@ export async function startBlueBubblesServer() {
   ): FakeAnswer {
     if (!tempGuid) return failure(400, "A 'tempGuid' is required when sending via AppleScript")
     if (queued.has(tempGuid)) return failure(400, `Message is already queued to be sent! (Temp GUID: ${tempGuid})`)
+    const scriptError = [...scriptErrors].find(([start]) => chat.startsWith(start))?.[1]
+    if (scriptError) return failure(500, `Failed to send message! Messages got an error: ${'x'.repeat(220)} (${scriptError})`)
     const fault = faults.shift()
     if (fault === 'lost_request') return 'cut'
     tempGuids.push(tempGuid)
@@ -147,6 +151,7 @@ export async function startBlueBubblesServer() {
   return {
     url: fake.url,
     faults,
+    scriptErrors,
     webhooks: () => [...webhooks.values()],
     addWebhook: (url: string, events: string[]) => webhooks.set(nextWebhook, { id: nextWebhook++, url, events }),
     /** The accepted pieces by their tempGuid, one entry per acceptance. */

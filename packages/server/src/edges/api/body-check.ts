@@ -17,8 +17,12 @@ const unmeasuredBytesMax = 64 * 1024
 
 const tooDeep = (): ApiError => new ApiError('validation_error', `The body is nested deeper than ${depthMax} levels.`)
 
+const byteOrderMark = Buffer.from('\ufeff')
+
 /** The JSON value in these bytes. Throws an ApiError, 400, with the error and its position. */
-export function parseBody(bytes: Buffer): unknown {
+export function parseBody(given: Buffer): unknown {
+  // A byte order mark may be ignored (RFC 8259 section 8.1). Some editors and PowerShell write one.
+  const bytes = given.subarray(0, 3).equals(byteOrderMark) ? given.subarray(3) : given
   if (!isUtf8(bytes)) throw new ApiError('validation_error', 'The body is not valid UTF-8.')
   if (bytes.length > unmeasuredBytesMax) measure(bytes)
   let value: unknown

@@ -46,18 +46,17 @@ function sendPage(site: Site, path: string, request: FastifyRequest, reply: Fast
   reply.headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
   if (path.endsWith('.md')) {
     const text = site.markdown(path === 'index.md' ? '' : path.slice(0, -3))
-    return text === null ? reply.callNotFound() : reply.type('text/markdown; charset=utf-8').send(text)
+    return text === null ? sendHtml(reply.code(404), site.missing()) : reply.type('text/markdown; charset=utf-8').send(text)
   }
   if (path.startsWith('images/')) {
     const image = readImage(path.slice('images/'.length))
-    return image === null ? reply.callNotFound() : reply.type('image/png').send(image)
+    return image === null ? sendHtml(reply.code(404), site.missing()) : reply.type('image/png').send(image)
   }
   if (path === 'search.json')
     return reply.type('application/json; charset=utf-8').send(JSON.stringify({ data: site.search((request.query as { q?: unknown }).q) }))
   const page = site.page(path, request.query as { q?: unknown })
-  if (page === null) return reply.callNotFound()
-  return reply
-    .type('text/html; charset=utf-8')
-    .headers({ 'content-security-policy': contentSecurityPolicy, 'x-frame-options': 'DENY' })
-    .send(page)
+  return page === null ? sendHtml(reply.code(404), site.missing()) : sendHtml(reply, page)
 }
+
+const sendHtml = (reply: FastifyReply, page: string): unknown =>
+  reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': contentSecurityPolicy, 'x-frame-options': 'DENY' }).send(page)

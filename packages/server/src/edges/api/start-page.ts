@@ -27,15 +27,13 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character)
 const headers = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'cache-control': 'no-cache',
-  vary: 'Accept',
 }
 
-/** Adds `/`. Programs that do not ask for HTML get 404, as at every path that is not an operation. */
+/** Adds `/`. It is the same for every client, because uptime checks ask for it with any Accept, and take 404 for an outage. */
 export function mountStartPage(app: FastifyInstance, publicUrl: () => string, hasConsole: () => Promise<boolean>): void {
   app.get('/', async (request, reply) => {
     request.pattern = '/'
     reply.headers(headers)
-    if (!String(request.headers.accept).includes('text/html')) return reply.callNotFound()
     if (await hasConsole()) return reply.redirect('/console/', 302)
     return reply.type('text/html; charset=utf-8').send(pageOf(publicUrl()))
   })

@@ -1,6 +1,7 @@
 // Translates the head of a public request for the target: removes hop-by-hop headers and adds those of a proxy.
 import type { IncomingMessage } from 'node:http'
 import { forwarding, type PublicClient } from './forwarding.ts'
+import { isProxyHeader } from './identity-headers.ts'
 
 /** A refused request. `status` is a 4xx or 5xx. */
 export class BadRequest extends Error {
@@ -74,55 +75,12 @@ const hopByHop = new Set([
 ])
 /** Headers that only this gateway writes. CGI programs read `proxy` as the address of a proxy (CVE-2016-5385). */
 const ours = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip', 'proxy'])
-/** Headers that only proxies write. They are passed on only from a trusted proxy, as X-Forwarded-* is. */
-const proxyWords = new Set(['x-client-ip', 'x-cluster-client-ip', 'true-client-ip', 'cf-connecting-ip', 'fastly-client-ip'])
-
-/**
- * Headers in which proxies pass on an authenticated user or client certificate. Targets often trust them, so they are relayed only from a
- * trusted proxy. Apache and nginx (X-Remote-User, X-SSL-Client-*), oauth2-proxy (X-Auth-Request-*), Authelia (Remote-*), authentik, Pomerium,
- * Grafana (X-WEBAUTH-*), Kong (X-Consumer-*), AWS, Google Cloud, Azure, Cloudflare, Tailscale and RFC 9440 (Client-Cert).
- */
-const identityPattern = new RegExp(
-  `^(?:${[
-    ...[
-      'x-remote-',
-      'remote-',
-      'x-ssl-',
-      'ssl-client-',
-      'x-client-(?:cert|dn|s-dn|verify|subject)',
-      'client-cert(?:$|-chain$)',
-      'x-tls-client-',
-    ],
-    ...['x-auth-request-', 'x-authenticated-', 'x-authentik-'],
-    ...['x-pomerium-', 'x-webauth-', 'x-consumer-', 'x-credential-', 'x-anonymous-consumer$', 'x-userinfo$', 'x-jwt-claim'],
-    ...[
-      'x-amzn-oidc-',
-      'x-amzn-mtls-',
-      'x-goog-authenticated-user-',
-      'x-goog-iap-',
-      'x-ms-client-principal',
-      'x-ms-token-',
-      'x-arr-clientcert$',
-    ],
-    ...[
-      'cf-access-(?:authenticated|jwt)',
-      'tailscale-user-',
-      'tailscale-headers-',
-      'x-vouch-',
-      'x-verified-',
-      'iv-(?:user|groups|creds)$',
-      'sm-?user$',
-      'oidc-',
-    ],
-  ].join('|')})`,
-)
-
 /** True for a header or trailer that is not passed on, by its lower-case name. Some servers read `_` as `-`. */
 function isDropped(name: string, isTrusted: boolean): boolean {
   const plain = name.includes('_') ? name.replaceAll('_', '-') : name
   if (hopByHop.has(plain) || ours.has(plain)) return true
   if (plain !== name && plain === 'content-length') return true
-  return !isTrusted && (plain.startsWith('x-forwarded-') || proxyWords.has(plain) || identityPattern.test(plain))
+  return !isTrusted && isProxyHeader(plain)
 }
 
 /** Trailers may not set these: authentication, framing or content headers. */

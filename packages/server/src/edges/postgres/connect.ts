@@ -26,7 +26,7 @@ const backoffMsMax = 250
 
 /**
  * Opens a pool of at most `poolSize` connections, which connects on first use. A connection string may contain `sslmode`. Every mode but
- * `disable` and `no-verify` checks the server's certificate.
+ * `disable`, `prefer` and `no-verify` checks the server's certificate.
  * Connection errors surface as DatabaseUnavailable, others as `pg` throws them, with PostgreSQL's `code` and `constraint`.
  * `reads` uses the replicas, one per host of `replicas`.
  */

@@ -32,11 +32,16 @@ export const sessionSettings = {
   idle_in_transaction_session_timeout: '30s',
 }
 const settingNames = Object.keys(sessionSettings) as (keyof typeof sessionSettings)[]
+/** The last value of a setting holds, so that `options` of a connection string cannot change these. */
+const sessionOptions = Object.entries(sessionSettings).map(([name, value]) => `-c ${name}=${value}`)
 const settingValue = (name: keyof typeof sessionSettings): string => sessionSettings[name]
 
 /** The errors of `pg` for a server that does not answer in time. */
 const noAnswer = /timeout/i
 const avoidedMs = 10_000
+
+/** The error of `pg` for a server without TLS. */
+const withoutTls = /does not support SSL/
 
 /** PgBouncer's answer to a session that starts with settings. */
 const poolerRefusal = /unsupported startup parameter/
@@ -77,11 +82,12 @@ export class Servers {
 
   /** The configuration of a new session. */
   config(): pg.ClientConfig {
+    const given = this.#configs[this.#at] as pg.ClientConfig
     const config = {
-      ...this.#configs[this.#at],
+      ...given,
       types: typeParsers,
       application_name: 'callsign',
-      ...(this.#isPooled ? {} : { options: settingNames.map((name) => `-c ${name}=${settingValue(name)}`).join(' ') }),
+      ...(this.#isPooled ? {} : { options: [given.options, ...sessionOptions].filter(Boolean).join(' ') }),
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
@@ -91,15 +97,16 @@ export class Servers {
     return config as pg.ClientConfig
   }
 
-  /** A session on this host did not start. The next one tries another host, or leaves out what a pooler refuses. */
-  failed(at: number, error: unknown): void {
-    if (error instanceof Error && poolerRefusal.test(error.message)) this.#isPooled = true
+  /** A session on this host did not start. The next one tries another host, or leaves out what a pooler refuses. Returns the error to report. */
+  failed(at: number, error: Error): Error {
+    if (poolerRefusal.test(error.message)) this.#isPooled = true
     else if (at === this.#at) {
       // A replica refuses at once, and one of them is the next primary. Waiting for a dead host in every round would find it late.
-      if (error instanceof Error && noAnswer.test(error.message)) this.#avoidedUntilMs[at] = nowMs() + avoidedMs
+      if (noAnswer.test(error.message)) this.#avoidedUntilMs[at] = nowMs() + avoidedMs
       const others = this.#configs.map((_, index) => (at + 1 + index) % this.#configs.length)
       this.#at = others.find((other) => (this.#avoidedUntilMs[other] as number) <= nowMs()) ?? (others[0] as number)
     }
+    return withoutTls.test(error.message) && this.#configs.length > 1 ? new DatabaseUnavailable(error.message, error) : error
   }
 
   /**
@@ -134,8 +141,7 @@ export class Session extends pg.Client {
   /** Connects and checks the server. Needs a callback, which gets an error or nothing. */
   override connect(callback?: unknown): Promise<never> {
     const done = (error?: Error) => {
-      if (error) this.#servers.failed(this.#at, error)
-      ;(callback as (error?: Error) => void)(error)
+      ;(callback as (error?: Error) => void)(error && this.#servers.failed(this.#at, error))
     }
     super.connect((error: Error) => (error ? done(error) : this.#check().then(() => done(), done)))
     return new Promise(() => {})
@@ -176,9 +182,30 @@ async function keepsStatements(client: pg.ClientBase): Promise<boolean> {
   }
 }
 
-/** The configuration of `pg` for each host. */
+/** The configurations of `pg` for each host, in the order in which they are tried. */
 export const configsOf = (target: Target): pg.ClientConfig[] =>
-  targetsOf(target).map((one) => ('connectionString' in one ? one : { ...one, ssl: false }))
+  targetsOf(target).flatMap((one) => ('connectionString' in one ? readParameters(one.connectionString) : [{ ...one, ssl: false }]))
+
+/**
+ * Reads the parameters that `pg` does not treat as libpq does. `options` would replace those of the session. `sslmode=prefer` is TLS with any
+ * certificate, and without TLS where that fails.
+ */
+function readParameters(connectionString: string): pg.ClientConfig[] {
+  const [start = '', query = ''] = connectionString.split(/\?(.*)/s)
+  const parameters = new URLSearchParams(query)
+  const options = parameters.get('options')
+  const isPreferred = parameters.get('sslmode') === 'prefer'
+  if (options === null && !isPreferred) return [{ connectionString }]
+  parameters.delete('options')
+  if (isPreferred) parameters.delete('sslmode')
+  const given = { connectionString: `${start}?${parameters}`, ...(options === null ? {} : { options }) }
+  return isPreferred
+    ? [
+        { ...given, ssl: { rejectUnauthorized: false } },
+        { ...given, ssl: false },
+      ]
+    : [given]
+}
 
 /** A target per host. */
 export const targetsOf = (target: Target): Target[] =>

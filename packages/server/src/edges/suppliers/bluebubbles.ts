@@ -74,7 +74,15 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
     return found
   }
 
-  const chatOf = (piece: Piece): string => piece.chatRef ?? `iMessage;-;${piece.recipient}`
+  /**
+   * The names of the chat in the order in which they are tried. macOS 26 names every chat `any;-;…`, which AppleScript cannot address. The
+   * older name of the same chat works there.
+   */
+  const chatsOf = ({ chatRef, recipient }: Piece): string[] => {
+    const older = `iMessage;-;${recipient}`
+    if (chatRef === null) return [older]
+    return chatRef.startsWith('any;-;') ? [chatRef, older] : [chatRef]
+  }
 
   /** True when the Mac has the chat. The first message creates a new one. */
   async function hasChat(guid: string): Promise<boolean> {
@@ -84,8 +92,15 @@ export function createBlueBubbles({ url, password, line, method, settleMs, userA
     return true
   }
 
+  /** A chat that cannot be addressed has certainly received nothing, so that its next name may be tried. */
   async function send(piece: Piece): Promise<SendOutcome> {
-    const chatGuid = chatOf(piece)
+    const [first = '', ...others] = chatsOf(piece)
+    let outcome = await sendTo(first, piece)
+    for (const chat of others) if (outcome.kind === 'refused' && outcome.code === unaddressable) outcome = await sendTo(chat, piece)
+    return outcome
+  }
+
+  async function sendTo(chatGuid: string, piece: Piece): Promise<SendOutcome> {
     if (piece.media) {
       const { body, headers } = multipart({ chatGuid, tempGuid: piece.key, name: piece.media.filename, method }, piece.media)
       return judge(await ask('POST', '/message/attachment', { body, headers, timeoutMs: settleMs.file * callShare }))
@@ -182,7 +197,17 @@ const detailOf = (answer: ImessageAnswer): string => {
   return `status ${answer.status}${why === null ? '' : `: ${why.slice(0, 200)}`}`
 }
 
-/** The result of a send. A message is certainly not sent only if the Mac marks it as failed or the input is refused. */
+const unaddressable = 'chat_unaddressable'
+
+/**
+ * True for AppleScript's errors before anything is sent: a value of the wrong type (-1700), a chat that it cannot get (-1728), and a missing
+ * permission to control Messages (-1743).
+ */
+function isUnaddressed(bytes: Buffer): boolean {
+  return /(?:^|[^\d-])-17(?:00|28|43)(?!\d)/.test(textMember(readJson(bytes), 'error', 'message') ?? '')
+}
+
+/** The result of a send. A message is certainly not sent if the Mac marks it as failed, if its script cannot address the chat, or if the input is refused. */
 function judge(answer: ImessageAnswer): SendOutcome {
   if (answer.kind === 'failed')
     return answer.isUnsent ? { kind: 'retry', detail: answer.detail, retryAfterMs: null } : { kind: 'unknown', detail: answer.detail }
@@ -196,6 +221,7 @@ function judge(answer: ImessageAnswer): SendOutcome {
   }
   const failure = failureOf(data)
   if (failure) return { kind: 'refused', ...failure }
+  if (isUnaddressed(answer.bytes)) return { kind: 'refused', code: unaddressable, detail }
   // "Message is already queued to be sent" means that the same piece is in flight.
   if (answer.status === 400 && /already queued/i.test(detail)) return { kind: 'unknown', detail }
   if (answer.status === 401 || answer.status === 403 || answer.status === 429) return { kind: 'retry', detail, retryAfterMs: null }

@@ -1,6 +1,6 @@
 // The header and URL values that are masked before a request is stored.
 import { expect, test } from 'vitest'
-import { masked, maskHeaders, maskPath } from './masking.ts'
+import { isSecretName, masked, maskHeaders, maskPath } from './masking.ts'
 
 test('values that usually hold secrets are masked, and names and order stay', () => {
   const pairs: [string, string][] = [
@@ -19,6 +19,33 @@ test('values that usually hold secrets are masked, and names and order stay', ()
   expect(maskHeaders(pairs).map(([, value]) => value)).toEqual([masked, masked, masked, '*/*', ...Array(7).fill(masked)])
   expect(maskPath('/hook?token=abc&id=5&api_key=')).toBe(`/hook?token=${masked}&id=5&api_key=${masked}`)
   expect(maskPath('/plain')).toBe('/plain')
+})
+
+test.each([
+  'X-Shared-Key',
+  'X-Service-Key',
+  'X-Acme-Key',
+  'Key',
+  'X-Passcode',
+  'X-CSRF',
+  'X-Verification-Code',
+  'x_master_key',
+  'X-Webhook-Key',
+])('the header %s is masked', (name) => {
+  expect(maskHeaders([[name, 'x']])).toEqual([[name, masked]])
+})
+
+test.each([
+  ...['Idempotency-Key', 'Sec-WebSocket-Key', 'Surrogate-Key', 'X-Public-Key', 'Keyword', 'X-Monkey', 'X-Author', 'X-Country-Code'],
+  ...['X-Remote-Control', 'X-Compass', 'X-Passenger'],
+])('the header %s is shown', (name) => {
+  expect(maskHeaders([[name, 'x']])).toEqual([[name, 'x']])
+})
+
+test('fields of JSON are masked by their words, and not because they end like a key', () => {
+  for (const name of ['shared_key', 'serviceKey', 'client_key', 'verification_code', 'user_pass']) expect(isSecretName(name)).toBe(true)
+  for (const name of ['key', 'code', 'object_key', 'foreign_key', 'issue_key', 'country_code', 'author'])
+    expect([name, isSecretName(name)]).toEqual([name, false])
 })
 
 test.each([

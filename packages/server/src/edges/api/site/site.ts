@@ -9,6 +9,8 @@ import { createSearch, type Place, searchCharactersMax } from './search.ts'
 export interface Site {
   /** The page at this path below /docs as HTML, or null if there is none. The first page has the path ''. */
   page(path: string, query?: { q?: unknown }): string | null
+  /** The page for a path without one, with the search and the navigation. */
+  missing(): string
   /** The Markdown of a guide, by the path of its page. */
   markdown(path: string): string | null
   /** The places that a search finds, the best one first. */
@@ -50,6 +52,12 @@ export function createSite(document: OpenApiDocument, guides: Guide[], { hasServ
       made.set(path, text)
       return text
     },
+    missing: () =>
+      layout(frame, sections, {
+        path: '404',
+        title: 'Page not found',
+        content: html`<h1>Page not found</h1><p class="lead">There is no page at this address. Search for a word, or choose a page from the navigation.</p>`,
+      }),
     markdown: (path) => guideOf.get(path)?.markdown ?? null,
     search,
     paths: () => [...pages.keys()],

@@ -27,7 +27,8 @@ export const accessSettings = (directory: string): Record<string, string> => ({
   ident_file: join(directoryArgument(directory), mapName),
 })
 
-function ownName(): string {
+/** The name of the server's account. initdb and PostgreSQL need it to have one. */
+export function ownName(): string {
   try {
     return userInfo().username
   } catch {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { changeOwner } from './access.ts'
+import { changeOwner, ownName } from './access.ts'
 import type { Account, Accounts } from './account.ts'
 import { identityOf, type Programs } from './binaries.ts'
 import { type Engine, recordEngine, syncDirectory } from './engine.ts'
@@ -24,6 +24,7 @@ export async function ensureCluster(options: {
   const { dataDir, programs, accounts, engine } = options
   const creator = accounts?.create ?? null
   const path = clusterPath(dataDir)
+  if (!creator) ownName()
   if (!existsSync(path)) {
     if (existsSync(join(dataDir, 'engine')))
       throw new Error(
