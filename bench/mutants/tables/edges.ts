@@ -67,7 +67,7 @@ export const mutants: Mutant[] = [
   {
     name: 'cookie domains not checked',
     file: 'packages/server/src/edges/gateway/response-filter.ts',
-    find: `  if (!hasCookieDomain) return headers
+    find: `  if (!dependsOnRequest) return headers
 `,
     replace: `  if (headers.length > -1) return headers
 `,

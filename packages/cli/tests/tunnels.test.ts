@@ -27,6 +27,8 @@ afterAll(async () => {
 const environment = (key = harness.organizationKey) => ({ CALLSIGN_URL: harness.baseUrl, CALLSIGN_API_KEY: key })
 const port = () => Number(new URL(harness.baseUrl).port)
 const host = 'sales.tunnel.localhost'
+/** The address that works on a server without a certificate. */
+const localUrl = () => `http://${host}:${port()}/`
 
 /** Runs the command until it is interrupted. `isTerminal` makes standard output a terminal. */
 function serve(args: string[], { key, isTerminal = false }: { key?: string; isTerminal?: boolean } = {}) {
@@ -61,8 +63,22 @@ test('with an agent’s key it serves the agent’s own address and reports even
     .trim()
     .split('\n')
     .map((text) => JSON.parse(text) as Json)
-  expect(events[0]).toEqual({ event: 'connected', connection: 1, public_url: 'https://sales.tunnel.localhost', transport: 'upgrade' })
+  expect(events[0]).toEqual({
+    event: 'connected',
+    connection: 1,
+    public_url: 'https://sales.tunnel.localhost',
+    local_url: localUrl(),
+    transport: 'upgrade',
+  })
   expect(events.find((one) => one.event === 'request')).toMatchObject({ method: 'GET', path: '/from-outside', status: 200 })
+})
+
+test('an unknown agent is named, and not the target', async () => {
+  const running = serve(['3000', '--agent', 'nope'])
+  expect(await running.code).toBe(4)
+  expect(running.error()).toContain('No such tunnel: nope.')
+  const { error } = await line.run(['tunnels', 'show', 'nope'], { environment: environment() })
+  expect(error).toContain('No such tunnel: nope.')
 })
 
 test('elsewhere a line each, on a terminal a table that stays in place', async () => {
@@ -70,7 +86,7 @@ test('elsewhere a line each, on a terminal a table that stays in place', async (
   await waitForAnswer()
   await waitFor('the line', () => plain.out().includes('GET'))
   expect(plain.out()).not.toContain('\u001b')
-  expect(plain.error()).toContain('https://sales.tunnel.localhost leads to')
+  expect(plain.error()).toContain(`${localUrl()} leads to`)
   plain.interrupt()
   expect(await plain.code).toBe(0)
 

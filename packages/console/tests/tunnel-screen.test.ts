@@ -36,7 +36,6 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve))
   ;[world, browser] = await Promise.all([startWorld({ isFilled: false }), launchBrowser()])
   await world.createAgent('sales')
-  await world.expectApi(200, 'PATCH', '/tunnels/sales', { body: { capture: 'bodies' } })
   const client = new Callsign({ url: world.baseUrl, apiKey: world.organizationKey })
   listener = await client.tunnels.listen('sales', (origin.address() as AddressInfo).port)
   owner = await openPage(browser, world.baseUrl)
@@ -116,6 +115,25 @@ describe('the tunnel inspector', () => {
     expect(seen.at(-1)).toMatchObject({ method: 'PUT', url: '/orders/4471?test=1', body: '{"order":1}', headers: { 'x-test': 'yes' } })
   })
 
+  test('says what is kept, and disables a replay that cannot work, with the reason beside it', async () => {
+    await page.goto('/console/tunnels/sales')
+    await page.getByText('first 64 KB of bodies of the latest 200 requests').waitFor()
+    await page
+      .getByText(`http://sales.tunnel.localhost:${new URL(world.baseUrl).port}/`)
+      .first()
+      .waitFor()
+    await page.getByLabel('Capture').selectOption('off')
+    await page.getByText('They cannot be replayed.').waitFor()
+    await visit('GET', '/uncaptured')
+    await page.getByRole('link', { name: /GET \/uncaptured/ }).click()
+    const detail = page.getByRole('article', { name: 'Request' })
+    await detail.getByText('This request was not captured.').waitFor()
+    expect(await detail.getByRole('button', { name: /^Replay/ }).isDisabled()).toBe(true)
+    expect(await detail.getByRole('button', { name: 'Edit and replay' }).isDisabled()).toBe(false)
+    await page.getByLabel('Capture').selectOption('bodies')
+    await page.getByText('first 64 KB of bodies').waitFor()
+  })
+
   test('works on a phone', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto('/console/tunnels/sales')
@@ -125,6 +143,23 @@ describe('the tunnel inspector', () => {
       .click()
     await page.getByRole('button', { name: 'Edit and replay' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await page.goto('/console/tunnels')
+    const list = page.getByRole('table', { name: 'Tunnels' })
+    for (const part of [list.getByRole('link', { name: 'sales' }), list.locator('time').first(), list.locator('.copy').first()]) {
+      await part.waitFor()
+      const box = await part.boundingBox()
+      expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true)
+    }
+    await page.goto('/console/identities/sales')
+    const inspect = page.getByRole('link', { name: 'Inspect' })
+    await inspect.waitFor()
+    const box = await inspect.boundingBox()
+    expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true)
+    await page.goto('/console/tunnels/sales')
+    await page
+      .getByRole('link', { name: /POST \/orders/ })
+      .first()
+      .click()
     await page.getByRole('button', { name: 'Back to the requests' }).click()
     await page.getByLabel('Filter by method or path').waitFor()
     await page.setViewportSize({ width: 1440, height: 900 })

@@ -8,6 +8,7 @@ import { operation } from './operation.ts'
 import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
 import { Retention, RetentionChange, StorageQuota } from './storage.ts'
+import { LocalUrl, PublicUrl } from './tunnels.ts'
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
 
@@ -62,7 +63,7 @@ export const Identity = Type.Object(
     addresses: Type.Array(Type.String(), { description: 'Every address, the primary one first.' }),
     status: Type.Literal('active'),
     mailbox: Type.Object({ id: Type.String(), email_address: Type.String() }),
-    tunnel: Type.Object({ id: Type.String(), public_url: Type.String(), status: TunnelStatus }),
+    tunnel: Type.Object({ id: Type.String(), public_url: PublicUrl, local_url: LocalUrl, status: TunnelStatus }),
     custom_domain_id: nullableString(),
     client_id: clientIdField,
     metadata: metadataField,

@@ -13,7 +13,13 @@ const Capture = Type.Unsafe<TunnelCapture>({
   type: 'string',
   enum: [...tunnelCaptures],
   description:
-    'The parts of each request that the inspector keeps besides its first line. Choose nothing, headers, or headers and the beginning of bodies.',
+    'The parts of each request that the inspector keeps besides its first line: nothing, headers, or headers and the first 64 KB of bodies (the default). Secrets are masked.',
+})
+
+export const PublicUrl = Type.String({ description: 'The address over HTTPS. It works where the tunnel domain has a certificate.' })
+export const LocalUrl = nullableString({
+  description:
+    'The address that works on a server without a certificate, over HTTP at the port of the server. null where `public_url` works.',
 })
 
 export const Tunnel = Type.Object(
@@ -21,7 +27,8 @@ export const Tunnel = Type.Object(
     id: Type.String(),
     agent_id: Type.String(),
     agent_handle: Type.String(),
-    public_url: Type.String(),
+    public_url: PublicUrl,
+    local_url: LocalUrl,
     status: Status,
     is_connected: Type.Boolean(),
     connected_clients: Type.Integer({ minimum: 0 }),
@@ -102,6 +109,7 @@ export const TunnelRequest = Type.Object(
     response_body: nullableString({ description: 'Base64. null if it was not captured.' }),
     request_body_truncated: Type.Boolean(),
     response_body_truncated: Type.Boolean(),
+    replay_refusal: nullableString({ description: 'Why a replay without changes is refused. null if it can be sent.' }),
     created_at: Timestamp,
   },
   { $id: 'TunnelRequest' },

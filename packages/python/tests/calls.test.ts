@@ -127,7 +127,7 @@ function filled(value: unknown, saved: Record<string, unknown>): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, filled(item, saved)]))
 }
 
-/** The results without values that no two servers share: ids, times, keys and random names. */
+/** The results without values that no two servers share: ids, times, keys, ports and random names. */
 function comparable(results: Result[]): Result[] {
   const decoded = results.map((result) => (result.bytes === undefined ? result : { reply: Buffer.from(result.bytes, 'base64').toString() }))
   return JSON.parse(JSON.stringify(decoded), (name, value) => {
@@ -146,6 +146,7 @@ const withoutRandom = (text: string): string =>
     .replace(/(?<![0-9a-z])([a-z]+_)?[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, 'ID')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\w{3}, \d\d? \w{3} \d{4}( at)? [\d:]{5,8}( [+-]\d{4}| UTC)?/g, 'TIME')
+    .replace(/(\.tunnel\.localhost):\d+/g, '$1:PORT')
     .replace(/https?:\/\/[\w.:]+\/(?:approve|media)\/[^\s"]+/g, 'LINK')
     .replace(/svc_live_\w+/g, 'KEY')
     .replace(/whsec_[\w+/=]+/g, 'SECRET')

@@ -97,6 +97,7 @@ export const calls: Call[] = [
   { call: 'drafts.listAll', args: { limit: 10 } },
   { call: 'drafts.getById', path: ['$draft'] },
   { call: 'drafts.update', path: ['sales', '$draft'], args: { text: 'Two', version: '$version' } },
+  { call: 'drafts.review', path: ['sales', '$draft'] },
   { call: 'drafts.message', path: ['sales', '$draft'], error: 'not_found' },
   { call: 'drafts.versions', path: ['sales', '$draft'] },
   { call: 'drafts.send', path: ['sales', '$draft'], args: {} },

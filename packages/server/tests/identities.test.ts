@@ -25,7 +25,12 @@ describe('POST /identities', () => {
       mailbox_address: 'sales_bot@agents.localhost',
       status: 'active',
       mailbox: { id: expect.stringMatching(/^mbx_[0-7][0-9a-z]{25}$/), email_address: 'sales_bot@agents.localhost' },
-      tunnel: { id: expect.stringMatching(/^tun_/), public_url: 'https://sales_bot.tunnel.localhost', status: 'active' },
+      tunnel: {
+        id: expect.stringMatching(/^tun_/),
+        public_url: 'https://sales_bot.tunnel.localhost',
+        local_url: `http://sales_bot.tunnel.localhost:${new URL(harness.baseUrl).port}/`,
+        status: 'active',
+      },
       custom_domain_id: null,
       draft_approval: 'none',
       inbound_mode: 'open',

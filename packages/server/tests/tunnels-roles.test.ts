@@ -88,6 +88,7 @@ test("a request or a client at a process without gateway gets an error, and the 
     const answer = await visit(apiPort(), host, path, { headers: { authorization: `Bearer ${harness.organizationKey}` } })
     expect([answer.status, answer.headers['x-tunnel-error']]).toEqual([421, 'misdirected_request'])
   }
+  expect((await visit(apiPort(), 'localhost', `http://${host}/docs`)).status).toBe(421)
   const upgrade = { connection: 'Upgrade', upgrade: 'callsign-tunnel/1', authorization: `Bearer ${harness.organizationKey}` }
   const refused = await visit(apiPort(), 'localhost', '/api/v1/tunnels/sales/connect', { headers: upgrade })
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
@@ -177,7 +178,7 @@ test('without a gateway, a replay through the API reports that no client is conn
   await listen()
   const one = await waitFor('a captured request', async () => {
     await seenAt(portsOf()[0] as number)
-    return (await api('GET', '/tunnels/sales/requests')).data.find((item: Json) => item.request_headers !== null)
+    return (await api('GET', '/tunnels/sales/requests')).data.find((item: Json) => item.replay_refusal === null)
   })
   // The client's gateway stops last, because the client could not reconnect to another.
   for (const gateway of gateways.toReversed()) await gateway.stop()

@@ -39,6 +39,8 @@ test('a tunnel has the fields of the contract, by handle and by id', async () =>
     agent_id: identity.id,
     agent_handle: 'second_one',
     public_url: 'https://second_one.tunnel.localhost',
+    local_url: `http://second_one.tunnel.localhost:${new URL(harness.baseUrl).port}/`,
+    capture: 'bodies',
     status: 'active',
     is_connected: false,
     connected_clients: 0,

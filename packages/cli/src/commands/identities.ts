@@ -54,7 +54,7 @@ const shown = (one: Identity): string =>
     `instructions ${one.instructions ?? ''}`,
     `mailbox      ${one.mailbox_address}`,
     `addresses    ${one.addresses.join(', ')}`,
-    `tunnel       ${one.tunnel.public_url} (${one.tunnel.status})`,
+    `tunnel       ${one.tunnel.local_url ?? one.tunnel.public_url} (${one.tunnel.status})`,
     `approval     ${one.draft_approval === 'required' ? 'its drafts are sent by an organization key' : 'none'}`,
     `modes        inbound ${one.inbound_mode}, outbound ${one.outbound_mode}`,
     `guard        ${one.outbound_guard}`,

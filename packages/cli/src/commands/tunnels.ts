@@ -48,7 +48,13 @@ export const tunnelCommands: Command[] = [
       output.result(page, () =>
         table(
           ['HANDLE', 'ADDRESS', 'STATUS', 'CLIENTS', 'LAST REQUEST'],
-          page.data.map((one) => [one.agent_handle, one.public_url, one.status, String(one.connected_clients), ago(one.last_request_at)]),
+          page.data.map((one) => [
+            one.agent_handle,
+            one.local_url ?? one.public_url,
+            one.status,
+            String(one.connected_clients),
+            ago(one.last_request_at),
+          ]),
         ),
       )
       if (page.has_more && !output.isJson) output.note(`More: --cursor ${page.data.at(-1)?.id}`)
@@ -67,7 +73,8 @@ export const tunnelCommands: Command[] = [
         [
           `handle        ${one.agent_handle}`,
           `id            ${one.id}`,
-          `address       ${one.public_url}`,
+          `address       ${one.local_url ?? one.public_url}`,
+          ...(one.local_url ? [`with HTTPS    ${one.public_url} (needs a certificate)`] : []),
           `status        ${one.status}`,
           `clients       ${one.connected_clients}`,
           `last request  ${one.last_request_at ?? '-'}`,
@@ -92,7 +99,7 @@ export const tunnelCommands: Command[] = [
       const capture = oneOf(values, 'capture', captures)
       if (!status && !capture) throw new UsageError('--status or --capture is required.')
       const one = await (await client()).tunnels.update(handle, { ...(status && { status }), ...(capture && { capture }) })
-      output.result(one, () => `${one.public_url} is ${one.status}, capture ${one.capture}.`)
+      output.result(one, () => `${one.local_url ?? one.public_url} is ${one.status}, capture ${one.capture}.`)
       return 0
     },
   },
@@ -189,7 +196,7 @@ async function serve({ client, output, interruption }: Context, values: Values, 
   }
   try {
     const listener = await callsign.tunnels.listen(handle, target, options)
-    if (!output.isJson) view.say(`${listener.publicUrl} leads to ${listener.target}`)
+    if (!output.isJson) view.say(`${listener.localUrl ?? listener.publicUrl} leads to ${listener.target}`)
     await listener.done
     return 0
   } catch (error) {

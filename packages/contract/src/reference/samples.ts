@@ -61,6 +61,7 @@ const fieldSamples: Record<string, unknown> = {
   phone_number_id: sampleId('phoneNumber'),
   provider_message_id: 'sim-7f3a',
   public_url: 'https://sales.tunnel.example.com',
+  local_url: null,
   request_id: sampleId('request'),
   revision: 3,
   size_bytes: 18_204,
@@ -170,7 +171,7 @@ const schemaSamples: Record<string, Record<string, unknown>> = {
     description: 'Answers questions about orders.',
     mailbox_address: address,
     mailbox: { id: sampleId('mailbox'), email_address: address },
-    tunnel: { id: sampleId('tunnel'), public_url: 'https://sales.tunnel.example.com', status: 'active' },
+    tunnel: { id: sampleId('tunnel'), public_url: 'https://sales.tunnel.example.com', local_url: null, status: 'active' },
   },
   ImessageConversation: { id: sampleId('conversation'), recipient: '+14155550123', provider: 'simulator', last_message_at: time },
   ImessageItem: {

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { getCaller } from '../accounts.ts'
 import { listEvents } from '../events.ts'
 import { getIdentity, listIdentities } from '../identities.ts'
+import { nullableString } from '../schema.ts'
 import { getTunnel, listTunnelRequests } from '../tunnels.ts'
 import { listVaultSecrets } from '../vault-secrets.ts'
 import { count, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
@@ -28,6 +29,7 @@ export const identityTools = [
       agent: Type.Optional(Type.String()),
       email_address: Type.Optional(Type.String()),
       public_url: Type.Optional(Type.String()),
+      local_url: Type.Optional(nullableString()),
       mail_needs_approval: Type.Optional(Type.Boolean()),
       agents: Type.Optional(
         Type.Array(Type.Object({ agent: Type.String(), email_address: Type.String(), mail_needs_approval: Type.Boolean() })),
@@ -48,11 +50,18 @@ export const identityTools = [
     title: 'Show the tunnel',
     description: 'Returns the public URL of the agent, and whether a program is connected to it.',
     input: Type.Object({}),
-    output: outputOf({ public_url: Type.String(), status: Type.String(), is_connected: Type.Boolean(), last_request_at: NextCursor }),
+    output: outputOf({
+      public_url: Type.String(),
+      local_url: nullableString(),
+      status: Type.String(),
+      is_connected: Type.Boolean(),
+      last_request_at: NextCursor,
+    }),
     request: ({ agent }) => ({ operation: getTunnel, params: { handle: agent } }),
-    result: (_input, { public_url, status, is_connected, last_request_at }) => ({
-      summary: `${public_url} is ${status}, and ${is_connected ? 'a program is connected' : 'nothing is connected'}.`,
+    result: (_input, { public_url, local_url, status, is_connected, last_request_at }) => ({
+      summary: `${local_url ?? public_url} is ${status}, and ${is_connected ? 'a program is connected' : 'nothing is connected'}.`,
       public_url,
+      local_url,
       status,
       is_connected,
       last_request_at,
@@ -160,6 +169,7 @@ const toIdentity = (caller: Reply, identity: Reply) => ({
   agent: identity.agent_handle,
   email_address: identity.mailbox_address,
   public_url: identity.tunnel.public_url,
+  local_url: identity.tunnel.local_url,
   mail_needs_approval: identity.draft_approval === 'required',
   organization: caller.organization_name,
 })

@@ -735,6 +735,11 @@ class IdentityMailbox(TypedDict):
 class IdentityTunnel(TypedDict):
     id: str
     public_url: str
+    """The address over HTTPS. It works where the tunnel domain has a certificate."""
+    local_url: str | None
+    """The address that works on a server without a certificate, over HTTP at the port of the
+    server. null where `public_url` works.
+    """
     status: Literal["active", "suspended", "disabled"]
 
 
@@ -1977,13 +1982,18 @@ class Tunnel(TypedDict):
     agent_id: str
     agent_handle: str
     public_url: str
+    """The address over HTTPS. It works where the tunnel domain has a certificate."""
+    local_url: str | None
+    """The address that works on a server without a certificate, over HTTP at the port of the
+    server. null where `public_url` works.
+    """
     status: Literal["active", "suspended", "disabled"]
     is_connected: bool
     connected_clients: int
     last_request_at: str | None
     capture: Literal["off", "headers", "bodies"]
-    """The parts of each request that the inspector keeps besides its first line. Choose nothing,
-    headers, or headers and the beginning of bodies.
+    """The parts of each request that the inspector keeps besides its first line: nothing, headers,
+    or headers and the first 64 KB of bodies (the default). Secrets are masked.
     """
     connect_url: str | None
     """The address for clients, if it differs from the address of the API."""
@@ -2015,6 +2025,8 @@ class TunnelRequest(TypedDict):
     """Base64. null if it was not captured."""
     request_body_truncated: bool
     response_body_truncated: bool
+    replay_refusal: str | None
+    """Why a replay without changes is refused. null if it can be sent."""
     created_at: str
 
 

@@ -13,6 +13,8 @@ export type TunnelTarget = number | string | URL | NodeHandler | FetchHandler
 
 export type TunnelListener = {
   readonly publicUrl: string
+  /** The address that works on a server without a certificate. null where `publicUrl` works. */
+  readonly localUrl: string | null
   /** The target of the requests, for display. */
   readonly target: string
   /** Number of open connections. */
@@ -38,7 +40,7 @@ export type ReportedRequest = {
 
 /** A change in the state of a connection or of the target. `retryInMs` is the time until the next attempt. */
 export type TunnelChange =
-  | { state: 'connected'; connection: number; publicUrl: string; transport: 'upgrade' | 'web-socket' }
+  | { state: 'connected'; connection: number; publicUrl: string; localUrl: string | null; transport: 'upgrade' | 'web-socket' }
   | { state: 'reconnecting'; connection: number; reason: string; retryInMs: number }
   | { state: 'draining'; connection: number; reason: string }
   /** Public requests get 502. Reported once per reason until the target is reachable again. */

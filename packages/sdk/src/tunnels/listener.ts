@@ -53,6 +53,7 @@ export async function openTunnel(
 
 class Listener implements TunnelListener {
   readonly publicUrl: string
+  readonly localUrl: string | null
   readonly target: string
   readonly done: Promise<void>
   readonly #node: Node
@@ -77,6 +78,7 @@ class Listener implements TunnelListener {
     this.#options = options
     this.#destination = destination
     this.publicUrl = tunnel.public_url
+    this.localUrl = tunnel.local_url
     this.target = destination.name
     this.#url = new URL(`${tunnel.connect_url ?? connection.address}/api/v1/tunnels/${tunnel.agent_handle}/connect`)
     // The key is sent over TLS if the API uses TLS.
@@ -203,7 +205,7 @@ class Listener implements TunnelListener {
     this.#muxes.add(mux)
     const timer = setTimeout(() => mux.close('no hello'), helloMsMax)
     const host = hostHeader === 'target' ? this.#destination.host : hostHeader === 'preserve' ? null : hostHeader
-    mux.hello({ instance: this.#instance, host, reports: onRequest !== undefined })
+    mux.hello({ instance: this.#instance, host, scheme: this.#destination.scheme, reports: onRequest !== undefined })
     try {
       await opened.greeted.promise
     } finally {
@@ -218,7 +220,7 @@ class Listener implements TunnelListener {
       return this.#connect(connection, attempt + 1)
     }
     this.#up.add(mux)
-    onChange?.({ state: 'connected', connection, publicUrl: this.publicUrl, transport: dialled.transport })
+    onChange?.({ state: 'connected', connection, publicUrl: this.publicUrl, localUrl: this.localUrl, transport: dialled.transport })
     return { left: opened.leaving.promise }
   }
 

@@ -13,6 +13,7 @@ export type Destination = {
   name: string
   /** The Host header sent to the target. null keeps the original Host. */
   host: string | null
+  scheme: 'http' | 'https'
   take: (stream: TunnelStream) => void
   close: () => void
 }
@@ -41,7 +42,8 @@ export function openTarget(node: Node, target: TunnelTarget, options: TargetOpti
     throw new TypeError(
       `${url.origin} is not on this machine. Every caller of the tunnel could reach it. To permit this, allow remote targets (allowRemote, --allow-remote).`,
     )
-  return { name: url.origin, host: url.host, take: toSockets(node, url, hostname, options), close: () => {} }
+  const scheme = url.protocol === 'https:' ? 'https' : 'http'
+  return { name: url.origin, host: url.host, scheme, take: toSockets(node, url, hostname, options), close: () => {} }
 }
 
 function readTarget(target: number | string | URL): URL {
@@ -58,13 +60,17 @@ function readTarget(target: number | string | URL): URL {
   return parsed
 }
 
-const isLoopback = (hostname: string): boolean => hostname === 'localhost' || hostname === '::1' || /^127(\.\d{1,3}){3}$/.test(hostname)
+/** Names below localhost are on this machine (RFC 6761 section 6.3), and servers print the unspecified address when they listen on every one. */
+const isLoopback = (hostname: string): boolean => isAnyLoopback(hostname) || hostname === '::1' || /^127(\.\d{1,3}){3}$/.test(hostname)
+
+/** True when the server may listen on either loopback address. */
+const isAnyLoopback = (hostname: string): boolean => /^(?:(?:.+\.)?localhost\.?|0\.0\.0\.0|::)$/.test(hostname)
 
 /** Connects each stream to the target. */
 function toSockets({ net, tls }: Node, url: URL, hostname: string, { verify, onUnreachable }: TargetOptions): Destination['take'] {
   const isTls = url.protocol === 'https:'
   // A server on this machine may listen on either address. The one that worked last is tried first.
-  let addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname]
+  let addresses = isAnyLoopback(hostname) ? ['127.0.0.1', '::1'] : [hostname]
   const options = { port: Number(url.port || (isTls ? 443 : 80)), noDelay: true, allowHalfOpen: true }
   const tlsOptions = { rejectUnauthorized: verify, ...(net.isIP(hostname) ? {} : { servername: hostname }) }
   let lastReason: string | null = null
@@ -160,6 +166,7 @@ function toHandler(node: Node, listener: RequestListener): Destination {
   return {
     name: 'the handler',
     host: null,
+    scheme: 'http',
     take: (stream) => void server.emit('connection', toDuplex(node, stream)),
     close: () => server.closeAllConnections(),
   }

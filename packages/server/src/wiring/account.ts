@@ -30,7 +30,7 @@ export function createAccountArea(shared: SharedParts): AccountArea {
     defaults: limitDefaults,
     storageQuotaMax: config.storageQuotaMax,
   })
-  const identities = createIdentities(db, accounts, config)
+  const identities = createIdentities(db, accounts, { ...config, tunnelUrls: shared.tunnelUrls })
   const requests = createRequests({
     db,
     keptDays: config.requestLogDays,

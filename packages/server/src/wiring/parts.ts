@@ -11,6 +11,7 @@ import type { Sealing } from '../core/replay.ts'
 import type { Route } from '../core/route.ts'
 import { openSecret, sealSecret } from '../core/secret-seal.ts'
 import type { Database } from '../core/sql.ts'
+import { createTunnelUrls, type TunnelUrls } from '../core/tunnel-urls.ts'
 import { createDiskBlobs } from '../edges/blobs/disk.ts'
 import { createEncryptedBlobs, type EncryptedBlobs } from '../edges/blobs/encrypted.ts'
 import { createS3Blobs } from '../edges/blobs/s3.ts'
@@ -46,6 +47,7 @@ export type SharedParts = Omit<ServerNeeds, 'running'> & {
   enqueue: Enqueue
   hastenJobs: HastenJobs
   publicUrl: () => string
+  tunnelUrls: TunnelUrls
   userAgent: string
 }
 
@@ -76,9 +78,14 @@ export function createSharedParts({ running, ...given }: ServerNeeds): SharedPar
     enqueue: createEnqueue(() => running.worker),
     hastenJobs: createHastenJobs(() => running.worker),
     publicUrl: () => running.publicUrl,
+    tunnelUrls: createTunnelUrls(config.tunnelDomain, hasTunnelCertificate(config), () => running.publicUrl),
     userAgent,
   }
 }
+
+/** True where tunnels have a certificate that browsers accept. A public URL of https means one here, or a proxy with one in front. */
+const hasTunnelCertificate = ({ publicUrl, tunnelTlsCertFile }: Config): boolean =>
+  publicUrl?.startsWith('https:') === true || tunnelTlsCertFile !== null
 
 export type Credentials = { accounts: Accounts; keys: Keys; findAgent: FindAgent }
 

@@ -47,7 +47,7 @@ export function createTunnelArea(
     tunnelDomain: config.tunnelDomain,
     presence: createPresence({ db, emit, businessEvents, nodeId: newId('gatewayNode'), findUnusableKeys: keys.findUnusable }),
     recorder,
-    admit: createTunnelAdmission(db, config.tunnelDomain).admit,
+    admit: createTunnelAdmission(db, shared.tunnelUrls).admit,
     authenticate: keys.authenticate,
     takeRequest: config.tunnelPerSecond === 0 ? () => 0 : (tunnelId) => requests.take(tunnelId, nowMs()),
     trustedProxies: config.trustedProxies,
@@ -70,7 +70,7 @@ export function createTunnelArea(
           gateway,
         })
       : null
-  const tunnels = createTunnels({ db, accounts, tunnelDomain: config.tunnelDomain, connectUrl: config.tunnelConnectUrl, gateway, sealing })
+  const tunnels = createTunnels({ db, accounts, urls: shared.tunnelUrls, connectUrl: config.tunnelConnectUrl, gateway, sealing })
   return {
     gateway,
     https,

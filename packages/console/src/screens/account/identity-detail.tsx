@@ -77,7 +77,7 @@ function Channels({ identity }: { identity: Identity }) {
         <MailCard identity={identity} />
         <AddressesCard identity={identity} />
         <Card title="Tunnel" actions={<a href={addressOf(`/tunnels/${handle}`)}>Inspect</a>}>
-          <Facts items={[['Public URL', <Copy key="url" value={identity.tunnel.public_url} name="URL" />]]} />
+          <Facts items={[['Public URL', <Copy key="url" value={identity.tunnel.local_url ?? identity.tunnel.public_url} name="URL" />]]} />
         </Card>
         <PhoneCard handle={handle} />
         {role.value === 'owner' && <KeyCard handle={handle} />}

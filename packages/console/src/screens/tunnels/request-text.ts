@@ -78,7 +78,7 @@ export function curlOf(publicUrl: string, { method, path, request_body, request_
   const asIs = /\/\.{1,2}(?:[/?]|$)/.test(path) ? ' --path-as-is' : ''
   const verb = method === 'GET' && !body ? '' : method === 'HEAD' ? ' -I' : ` -X ${method}`
   const lines = [
-    `curl -g${asIs}${verb} ${quoted(`${publicUrl}${path}`)}`,
+    `curl -g${asIs}${verb} ${quoted(`${publicUrl.replace(/\/$/, '')}${path}`)}`,
     ...(request_headers ?? [])
       .filter(([name]) => !leftOut.test(name))
       .map(([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`),

@@ -1,5 +1,5 @@
 // One request through a tunnel: facts, request, response, and ways to send it again.
-import type { TunnelRequest } from '@callsign/sdk'
+import type { Tunnel, TunnelRequest } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { invalidate } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
@@ -21,9 +21,11 @@ const tabs = [
   { id: 'response', label: 'Response' },
 ] as const
 
-type RequestViewProps = { handle: string; publicUrl: string; request: TunnelRequest; onClose: () => void }
+type RequestViewProps = { tunnel: Tunnel; publicUrl: string; request: TunnelRequest; onClose: () => void }
 
-export function RequestView({ handle, publicUrl, request, onClose }: RequestViewProps) {
+export function RequestView({ tunnel, publicUrl, request, onClose }: RequestViewProps) {
+  const handle = tunnel.agent_handle
+  const refusal = tunnel.status === 'active' ? request.replay_refusal : `This tunnel is ${tunnel.status}. Nothing goes through it.`
   const [isEditing, setEditing] = useState(false)
   const tab = place.value.query.get('tab') === 'response' ? 'response' : 'request'
   const open = (sent: TunnelRequest) => {
@@ -35,7 +37,7 @@ export function RequestView({ handle, publicUrl, request, onClose }: RequestView
     'Request',
     canWrite.value
       ? [
-          { keys: 'r', label: 'Replay', run: replay },
+          { keys: 'r', label: 'Replay', run: () => refusal === null && replay() },
           { keys: 'e', label: 'Edit and replay', run: () => setEditing(true) },
         ]
       : [],
@@ -46,7 +48,7 @@ export function RequestView({ handle, publicUrl, request, onClose }: RequestView
       <div class="row wrap request-actions">
         {canWrite.value && (
           <>
-            <Button kind="primary" icon="refresh" shortcut="r" onClick={replay}>
+            <Button kind="primary" icon="refresh" shortcut="r" disabled={refusal !== null} onClick={replay}>
               Replay
             </Button>
             <Button icon="edit" shortcut="e" onClick={() => setEditing(true)}>
@@ -55,6 +57,7 @@ export function RequestView({ handle, publicUrl, request, onClose }: RequestView
           </>
         )}
         <Copy value={curlOf(publicUrl, request)} text="Copy as curl" name="curl command" />
+        {canWrite.value && refusal !== null && <p class="faint replay-note">{refusal}</p>}
       </div>
       <div class="review-body">
         <Tabs tabs={tabs} selected={tab} name="Part" onSelect={(id) => setQuery({ tab: id === 'request' ? undefined : id })}>
@@ -66,7 +69,7 @@ export function RequestView({ handle, publicUrl, request, onClose }: RequestView
   )
 }
 
-function RequestHeader({ handle, request, onClose }: Omit<RequestViewProps, 'publicUrl'>) {
+function RequestHeader({ handle, request, onClose }: Pick<RequestViewProps, 'request' | 'onClose'> & { handle: string }) {
   return (
     <header class="thread-header">
       <span class="only-small">

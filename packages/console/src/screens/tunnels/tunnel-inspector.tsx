@@ -60,13 +60,22 @@ export function TunnelInspector({ handle, openId }: { handle: string; openId: st
   )
 }
 
+const keptNotes: Record<Tunnel['capture'], string> = {
+  off: 'The first line of the latest 200 requests is kept for a day. They cannot be replayed.',
+  headers: 'Headers of the latest 200 requests are kept for a day, with secrets masked. Requests with a body cannot be replayed.',
+  bodies: 'Headers and the first 64 KB of bodies of the latest 200 requests are kept for a day, encrypted and with secrets masked.',
+}
+
+/** The address that works. */
+const urlOf = (tunnel: Tunnel): string => tunnel.local_url ?? tunnel.public_url
+
 function Controls({ tunnel }: { tunnel: Tunnel }) {
   const change = async (body: { capture: Tunnel['capture'] } | { status: Tunnel['status'] }) => {
     if (await attempt(() => client.tunnels.update(tunnel.agent_handle, body), 'Saved')) invalidate('tunnels')
   }
   return (
     <div class="row wrap toolbar">
-      <Copy value={tunnel.public_url} name="URL" />
+      <Copy value={urlOf(tunnel)} name="URL" />
       <Badge tone={tunnel.is_connected ? 'good' : 'neutral'}>{tunnel.is_connected ? 'connected' : 'not connected'}</Badge>
       <span class="grow" />
       {canOperate.value && (
@@ -81,6 +90,7 @@ function Controls({ tunnel }: { tunnel: Tunnel }) {
           <Select label="Status" isLabelHidden value={tunnel.status} options={statuses} onChange={(status) => void change({ status })} />
         </>
       )}
+      <span class="faint kept-note">{keptNotes[tunnel.capture]}</span>
     </div>
   )
 }
@@ -133,7 +143,7 @@ function Requests({ tunnel, all, openId }: RequestsProps) {
       </div>
       <div class="split-open">
         {request ? (
-          <RequestView key={request.id} handle={handle} publicUrl={tunnel.public_url} request={request} onClose={close} />
+          <RequestView key={request.id} tunnel={tunnel} publicUrl={urlOf(tunnel)} request={request} onClose={close} />
         ) : (
           <p class="mail-hint faint">{openId ? 'This request is not among the latest 100.' : 'Choose a request, or press j.'}</p>
         )}

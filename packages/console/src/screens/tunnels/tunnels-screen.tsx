@@ -46,7 +46,7 @@ export default function TunnelsScreen({ parts: [handle, openId] }: ScreenProps) 
               keyOf={(tunnel) => tunnel.id}
               columns={[
                 { title: 'Agent', cell: (tunnel) => <a href={addressOf(`/tunnels/${tunnel.agent_handle}`)}>{tunnel.agent_handle}</a> },
-                { title: 'URL', cell: (tunnel) => <Copy value={tunnel.public_url} name="URL" /> },
+                { title: 'URL', cell: (tunnel) => <Copy value={tunnel.local_url ?? tunnel.public_url} name="URL" /> },
                 {
                   title: 'State',
                   cell: (tunnel) =>
@@ -56,7 +56,7 @@ export default function TunnelsScreen({ parts: [handle, openId] }: ScreenProps) 
                       <Badge tone="warn">{tunnel.status}</Badge>
                     ),
                 },
-                { title: 'Last request', cell: (tunnel) => tunnel.last_request_at && <Time at={tunnel.last_request_at} />, isMinor: true },
+                { title: 'Last request', cell: (tunnel) => tunnel.last_request_at && <Time at={tunnel.last_request_at} /> },
               ]}
             />
           )

@@ -1,8 +1,10 @@
 // Session of one tunnel client: opens streams for requests over its own connection, or over a link to its node, and keeps idle streams for
 // reuse.
+
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelMux } from '@callsign/contract/tunnel-mux'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { TargetAddress } from './request-head.ts'
 import { AnswerHeads } from './response-reader.ts'
 
 /** A stream is a connection to the target. Targets close theirs after a few idle seconds, so idle streams end before that. */
@@ -32,7 +34,8 @@ const dropping: StreamListener = {
 export class ClientSession {
   readonly id: string
   readonly tunnelId: string
-  readonly hostHeader: string | null
+  /** Null for a target that gets the Host of the public request. */
+  readonly target: TargetAddress | null
   /** True when the client asks for a report of each request. */
   readonly wantsReports: boolean
   readonly isRemote: boolean
@@ -50,6 +53,7 @@ export class ClientSession {
     id: string
     tunnelId: string
     hostHeader: string | null
+    targetScheme: 'http' | 'https'
     wantsReports: boolean
     mux: TunnelMux
     /** Sent in every opening, for the node that relays the stream. */
@@ -57,7 +61,8 @@ export class ClientSession {
   }) {
     this.id = options.id
     this.tunnelId = options.tunnelId
-    this.hostHeader = options.hostHeader
+    const { hostHeader: host, targetScheme } = options
+    this.target = host === null ? null : { host, origin: `${targetScheme}://${host}` }
     this.wantsReports = options.wantsReports
     this.isRemote = options.about !== undefined
     this.#mux = options.mux

@@ -156,7 +156,7 @@ export function createClients({ presence, directory, authenticate, readClient, a
   }
 
   function enter(mux: TunnelMux, socket: Socket, about: Record<string, unknown>, caller: Caller, tunnel: Admission): Client {
-    const { instance, host } = about
+    const { instance, host, scheme } = about
     const session: OpenSession = {
       id: newId('tunnelSession'),
       tunnelId: tunnel.tunnelId,
@@ -164,12 +164,14 @@ export function createClients({ presence, directory, authenticate, readClient, a
       instanceId: typeof instance === 'string' && /^[\x21-\x7e]{1,64}$/.test(instance) ? instance : newId('tunnelSession'),
       keyId: caller.keyId,
       hostHeader: typeof host === 'string' && /^[A-Za-z0-9._:[\]-]{1,255}$/.test(host) ? host : null,
+      targetScheme: scheme === 'https' ? 'https' : 'http',
       connectedAt: now(),
     }
     const clientSession = new ClientSession({
       id: session.id,
       tunnelId: tunnel.tunnelId,
       hostHeader: session.hostHeader,
+      targetScheme: session.targetScheme,
       wantsReports: about.reports === true,
       mux,
     })

@@ -28,7 +28,7 @@ export function failureOfReset(code: number, isThere: boolean): Failure {
   return isThere ? 'target_lost' : 'tunnel_lost'
 }
 
-export type Refusal = { status: number; headers: string[]; body: Buffer }
+export type Refusal = { status: number; code: string; message: string; headers: string[]; body: Buffer }
 
 /** The response for a failure of the tunnel. */
 export function refusalOf(failure: Failure): Refusal {
@@ -52,18 +52,58 @@ export function refusal(status: number, code: string, message: string, retryAfte
     code,
   ]
   if (retryAfter !== null) headers.push('Retry-After', String(retryAfter))
-  return { status, headers, body }
+  return { status, code, message, headers, body }
 }
 
-/** Writes a refusal as the response. */
-export function writeRefusal(response: PublicResponse, method: string, { status, headers, body }: Refusal): void {
+/** True for a request that takes HTML, as those of browsers do. */
+export const takesPages = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') === true
+
+/** Writes a refusal as the response, as a page for browsers. */
+export function writeRefusal(
+  response: PublicResponse,
+  { method, wantsPage }: { method: string; wantsPage: boolean },
+  refusal: Refusal,
+): void {
+  const { status, headers, body } = wantsPage ? asPage(refusal) : refusal
   response.writeHead(status, STATUS_CODES[status] ?? '', headers)
   if (method === 'HEAD') response.end()
   else response.end(body)
 }
 
+const titles: Record<string, string> = {
+  tunnel_not_found: 'No tunnel has this address',
+  tunnel_offline: 'This tunnel is offline',
+  tunnel_suspended: 'This tunnel is suspended',
+  target_unreachable: 'The program behind this tunnel is not running',
+}
+
+const hints: Record<string, string> = {
+  tunnel_offline: 'If it is yours, start a client: <code>callsign tunnel PORT --agent HANDLE</code>. Then load this page again.',
+  target_unreachable: 'If it is yours, start the program at the address that the client of the tunnel prints. Then load this page again.',
+}
+
+/** The refusal as a page. The texts are constants of this server. */
+function asPage({ status, code, message, headers }: Refusal): Pick<Refusal, 'status' | 'headers' | 'body'> {
+  const title = titles[code] ?? STATUS_CODES[status] ?? 'Error'
+  const page = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${title}</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}code{overflow-wrap:anywhere}</style></head>
+<body><h1>${title}</h1><p>${message}</p><p>${hints[code] ?? ''}</p><p><small>${status} <code>${code}</code></small></p></body></html>
+`
+  const body = Buffer.from(page)
+  const kept = headers.map((value, index) => {
+    if (headers[index - 1] === 'Content-Type') return 'text/html; charset=utf-8'
+    return headers[index - 1] === 'Content-Length' ? String(body.length) : value
+  })
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  return { status, headers: [...kept, 'Content-Security-Policy', policy], body }
+}
+
 /** A refusal as text, for a socket that Node no longer treats as HTTP. It asks to close the connection. */
-export function refusalText({ status, headers, body }: Refusal, more: Record<string, string> = {}): string {
+export function refusalText(
+  { status, headers, body }: Pick<Refusal, 'status' | 'headers' | 'body'>,
+  more: Record<string, string> = {},
+): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n`
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
   for (const [name, value] of Object.entries(more)) text += `${name}: ${value}\r\n`

@@ -14,14 +14,14 @@ export type PublicClient = {
   trusts: (address: string) => boolean
 }
 
-/** The header lines and the address of the public client. `askedHost` is the request's Host. */
-export function forwarding(
-  headers: IncomingHttpHeaders,
-  publicClient: PublicClient,
-  askedHost: string,
-): { lines: string; address: string } {
+/** `sameOriginLines` leave out the public host and port, and `origin` is the address that the public client used, in lower case. */
+export type Forwarding = { lines: string; sameOriginLines(): string; address: string; origin: string }
+
+/** The header lines and the address of the public client. `askedHost` is the host that it asked for. */
+export function forwarding(headers: IncomingHttpHeaders, publicClient: PublicClient, askedHost: string): Forwarding {
   const { address, protocol, port } = publicClient
-  if (!publicClient.isTrusted) return { lines: linesOf([address], protocol, askedHost, String(port), null), address }
+  if (!publicClient.isTrusted)
+    return forwardingOf({ addresses: [address], protocol, host: askedHost, port: String(port), earlier: null }, address)
   const said = (name: string): string | null => {
     const value = headers[name]
     return typeof value === 'string' && value !== '' ? value : null
@@ -30,16 +30,17 @@ export function forwarding(
   const saidProtocol = said('x-forwarded-proto')
   const host = said('x-forwarded-host') ?? askedHost
   const addresses = [...(chain === null ? [] : knownOf(chain, publicClient.trusts)), address]
-  const lines = linesOf(
+  const path = {
     addresses,
-    saidProtocol ?? protocol,
+    protocol: saidProtocol ?? protocol,
     host,
-    said('x-forwarded-port') ??
+    port:
+      said('x-forwarded-port') ??
       (saidProtocol === null ? String(port) : (/:(\d+)$/.exec(host)?.[1] ?? (saidProtocol === 'https' ? '443' : '80'))),
     // Many proxies append to X-Forwarded-For and pass on Forwarded unchanged. Next to a chain it may therefore be the public client's own.
-    chain === null ? said('forwarded') : null,
-  )
-  return { lines, address: (addresses[0] as string).slice(0, 100) }
+    earlier: chain === null ? said('forwarded') : null,
+  }
+  return forwardingOf(path, (addresses[0] as string).slice(0, 100))
 }
 
 /** The part of a chain written by trusted proxies, from the last untrusted address on. Anything before that can be forged. */
@@ -50,12 +51,26 @@ function knownOf(chain: string, trusts: PublicClient['trusts']): string[] {
   return addresses.slice(first)
 }
 
-function linesOf(addresses: string[], protocol: string, host: string, port: string, earlier: string | null): string {
+type Path = { addresses: string[]; protocol: string; host: string; port: string; earlier: string | null }
+
+function forwardingOf(path: Path, address: string): Forwarding {
+  const { protocol, host } = path
+  return {
+    lines: linesOf(path, true),
+    sameOriginLines: () => linesOf(path, false),
+    address,
+    origin: `${protocol === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`,
+  }
+}
+
+function linesOf({ addresses, protocol, host, port, earlier }: Path, withHost: boolean): string {
   const proto = protocol === 'https' ? 'https' : 'http'
-  let element = `for=${nodeOf(addresses[0] as string)};host="${host.replace(/["\\]/g, '')}";proto=${proto}`
+  const named = withHost ? `host="${host.replace(/["\\]/g, '')}";` : ''
+  let element = `for=${nodeOf(addresses[0] as string)};${named}proto=${proto}`
   for (let i = 1; i < addresses.length; i++) element += `, for=${nodeOf(addresses[i] as string)}`
   return (
-    `X-Forwarded-For: ${addresses.join(', ')}\r\nX-Forwarded-Proto: ${protocol}\r\nX-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${port}\r\n` +
+    `X-Forwarded-For: ${addresses.join(', ')}\r\nX-Forwarded-Proto: ${protocol}\r\n` +
+    (withHost ? `X-Forwarded-Host: ${host}\r\nX-Forwarded-Port: ${port}\r\n` : '') +
     `X-Real-IP: ${addresses[0]}\r\nForwarded: ${earlier === null ? '' : `${earlier}, `}${element}\r\n`
   )
 }

@@ -7,7 +7,7 @@ import { createClientReader } from '../../core/client-address.ts'
 import { handleOfHost, type RepeatedRequest, type RequestRecord, type TunnelRoute } from '../../features/tunnels/model.ts'
 import { connectReference, createClients, wantedWrapping } from './clients.ts'
 import { createDirectory } from './directory.ts'
-import { type Failure, type Refusal, refusal, refusalOf, refusalText, writeRefusal } from './error-response.ts'
+import { type Failure, type Refusal, refusal, refusalOf, refusalText, takesPages, writeRefusal } from './error-response.ts'
 import type { GatewayOptions } from './gateway-options.ts'
 import { InFlightList } from './in-flight.ts'
 import { createPeers } from './peers.ts'
@@ -18,7 +18,7 @@ import { createPublicClientReader } from './public-client.ts'
 import { createPublicConnections } from './public-connections.ts'
 import { repeatRequest } from './repeat.ts'
 import { isArriving } from './request-body.ts'
-import { BadRequest, type RequestHead, readRequestHead } from './request-head.ts'
+import { BadRequest, hostOf, type RequestHead, readRequestHead } from './request-head.ts'
 import { serveParsed } from './serve-parsed.ts'
 import { ProxiedUpgrade } from './upgrade.ts'
 
@@ -126,19 +126,21 @@ export function createGateway(options: GatewayOptions) {
         },
         (answer) => {
           access.refusedHead(handle, head, answer.status)
-          if (!response.isGone) writeRefusal(response, head.method, answer)
+          if (!response.isGone) writeRefusal(response, { method: head.method, wantsPage: head.fields.wantsPage }, answer)
         },
       )
     },
   })
 
   /** The handle of the tunnel that a request is for, or null. */
-  const handleOf = ({ headers: { host: name } }: IncomingMessage): string | null =>
-    name === undefined ? null : handleOfHost(name, tunnelDomain)
+  const handleOf = (request: IncomingMessage): string | null => {
+    const name = hostOf(request)
+    return name === undefined ? null : handleOfHost(name, tunnelDomain)
+  }
 
   function refuse(request: IncomingMessage, response: ServerResponse, answer: Refusal): void {
     if (isArriving(request)) response.shouldKeepAlive = false
-    writeRefusal(response, request.method as string, answer)
+    writeRefusal(response, { method: request.method as string, wantsPage: takesPages(request.headers.accept) }, answer)
   }
 
   /** Renews the lease. After a failure the node keeps serving, because the next renewal may succeed. */

@@ -5,7 +5,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import type { CertificateSource } from '../../core/certificate-source.ts'
-import { refusal, refusalText, writeRefusal } from './error-response.ts'
+import { refusal, refusalText, takesPages, writeRefusal } from './error-response.ts'
 import type { Gateway } from './gateway.ts'
 
 export type HttpsListenerOptions = {
@@ -49,7 +49,11 @@ export function createHttpsListener({ host, port, tls, gateway }: HttpsListenerO
       gateway.handle(request, response)
       return
     }
-    writeRefusal(response, request.method as string, refusal(421, 'misdirected_request', 'Only tunnels are served on this port.'))
+    writeRefusal(
+      response,
+      { method: request.method as string, wantsPage: takesPages(request.headers.accept) },
+      refusal(421, 'misdirected_request', 'Only tunnels are served on this port.'),
+    )
   }
   server.on('request', handle)
   server.on('checkContinue', handle)

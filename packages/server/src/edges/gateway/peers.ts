@@ -172,6 +172,7 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
         id: session.id,
         tunnelId: session.tunnelId,
         hostHeader: session.hostHeader,
+        targetScheme: session.targetScheme,
         wantsReports: true,
         mux,
         about: { session: session.id },

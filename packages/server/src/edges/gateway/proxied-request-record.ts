@@ -71,8 +71,10 @@ export class ProxiedRequestRecorder {
     if (this.#route.capture !== 'off') this.#responseHeaders = pairsOf(head.headers)
   }
 
+  /** The gateway answers in place of the target. */
   refused(status: number): void {
     this.#status = status
+    this.#responseHeaders = null
   }
 
   /** Completes the record. `error` is the code of a failure on the way, or null when the whole response was sent. */

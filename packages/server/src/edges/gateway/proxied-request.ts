@@ -12,7 +12,7 @@ import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts
 import { ProxiedRequestRecorder } from './proxied-request-record.ts'
 import type { PublicConnectionEvents, PublicResponse } from './public-response.ts'
 import { dropRestOfBody, sendBody } from './request-body.ts'
-import type { RequestHead } from './request-head.ts'
+import type { RequestHead, TargetAddress } from './request-head.ts'
 import { AnswerBody } from './response-body.ts'
 import { answerHeadText, noteBadAnswer, writeAnswerHead } from './response-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from './response-reader.ts'
@@ -98,7 +98,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
   /** Sends the request to this client. */
   onClient(clientSession: ClientSession): void {
     if (this.#isOver) return
-    const bytes = this.#head.toBytes(clientSession.hostHeader)
+    const bytes = this.#head.toBytes(clientSession.target)
     if (bytes.length > dataBytesMax) {
       this.#refuse('bad_answer')
       return
@@ -137,12 +137,12 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
       const rest = this.#reader?.push(piece)
       // Bytes after the response would be taken for the response to another request.
       if (rest && !stream.isClosed) stream.reset(resetCodes.protocolError)
+      if (this.#isAnswered && !this.#isOver) this.#body.flush()
     } catch (error) {
       noteBadAnswer(this.#host.log, this.#route.id, error)
       this.#fail('bad_answer', resetCodes.protocolError)
       return
     }
-    if (this.#isAnswered && !this.#isOver) this.#body.flush()
     if (this.#isOver || !this.#response.writableNeedDrain) stream.taken(piece.length)
     else {
       if (this.#held === 0) this.#waitingSinceMs = performance.now()
@@ -164,6 +164,10 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     if (held > 0) this.#stream?.taken(held)
   }
 
+  get #target(): TargetAddress | null {
+    return this.#clientSession?.target ?? null
+  }
+
   onInformation(head: AnswerHead): void {
     const response = this.#response
     if (head.status === 100) {
@@ -172,7 +176,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     }
     // The response has no socket while it waits behind another on the same connection. A 1xx that arrives after the head is too late.
     if (this.#head.versionMinor === 0 || !response.socket || response.headersSent) return
-    response.socket.write(answerHeadText(head, this.#head), 'latin1')
+    response.socket.write(answerHeadText(head, this.#head, this.#target), 'latin1')
   }
 
   onHead(head: AnswerHead): void {
@@ -181,7 +185,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     this.#note.answered(head)
     // A target that responds before it has the whole request may never read the rest.
     if (!this.#isBodySent && head.status >= 400) this.#response.shouldKeepAlive = false
-    writeAnswerHead(this.#response, this.#head, head)
+    this.#body.start(() => writeAnswerHead(this.#response, this.#head, this.#target, head))
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
@@ -254,8 +258,8 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
    */
   #fail(failure: Failure, code: number): void {
     if (this.#isOver) return
-    if (this.#isAnswered) {
-      this.#cut(code)
+    if (this.#isAnswered && this.#body.isBegun) {
+      this.#cut(code, failure === 'bad_answer' ? failure : 'target_lost')
       return
     }
     const stream = this.#stream
@@ -264,9 +268,9 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     this.#refuse(failure)
   }
 
-  #cut(code: number): void {
+  #cut(code: number, failure: Failure = 'target_lost'): void {
     const stream = this.#stream
-    this.#finish('target_lost')
+    this.#finish(failure)
     this.#release()
     stream?.reset(code)
     this.#response.destroy()
@@ -278,7 +282,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     this.#note.refused(refusal.status)
     this.#finish(failure)
     if (!this.#isBodySent) this.#response.shouldKeepAlive = false
-    writeRefusal(this.#response, this.#head.method, refusal)
+    writeRefusal(this.#response, { method: this.#head.method, wantsPage: this.#head.fields.wantsPage }, refusal)
     if (!this.#isBodySent) dropRestOfBody(this.#request as IncomingMessage)
   }
 

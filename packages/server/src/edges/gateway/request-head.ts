@@ -1,5 +1,6 @@
 // Translates the head of a public request for the target: removes hop-by-hop headers and adds those of a proxy.
 import type { IncomingMessage } from 'node:http'
+import { takesPages } from './error-response.ts'
 import { forwarding, type PublicClient } from './forwarding.ts'
 import { isProxyHeader } from './identity-headers.ts'
 
@@ -25,6 +26,12 @@ export type PlainRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'htt
 export type RequestFields = {
   /** Name and port in the request's Host. */
   readonly askedHost: string
+  /** The address that the public client used, such as `https://sales.tunnel.example.com`. */
+  readonly publicOrigin: string
+  /** The lines for a target with an origin of its own, when the request's Origin is `publicOrigin`. They leave out Origin. */
+  readonly sameOriginLines: string | null
+  /** True when the public client takes HTML, as browsers do. */
+  readonly wantsPage: boolean
   /** The lines after Host, ending with the empty line. */
   readonly lines: string
   readonly body: 'none' | 'length' | 'chunked'
@@ -33,6 +40,9 @@ export type RequestFields = {
   /** Alternating names and values, as received. */
   readonly raw: string[]
 }
+
+/** Address of a target: the value of Host, and its origin. */
+export type TargetAddress = { readonly host: string; readonly origin: string }
 
 export class RequestHead {
   readonly method: string
@@ -49,10 +59,15 @@ export class RequestHead {
     this.fields = fields
   }
 
-  /** The head as bytes. `hostHeader` replaces Host, and null keeps the received one. */
-  toBytes(hostHeader: string | null): Buffer {
-    const { askedHost, lines } = this.fields
-    return Buffer.from(`${this.method} ${this.target} HTTP/1.1\r\nHost: ${hostHeader ?? askedHost}\r\n${lines}`, 'latin1')
+  /**
+   * The head as bytes. `target` replaces Host, and null keeps the received one. A request of the tunnel's own pages becomes one of the
+   * target's own pages: frameworks compare Origin with X-Forwarded-Host or with Host to detect cross-site requests.
+   */
+  toBytes(target: TargetAddress | null): Buffer {
+    const { askedHost, lines, sameOriginLines } = this.fields
+    const start = `${this.method} ${this.target} HTTP/1.1\r\nHost: ${target?.host ?? askedHost}\r\n`
+    if (target === null || sameOriginLines === null) return Buffer.from(`${start}${lines}`, 'latin1')
+    return Buffer.from(`${start}Origin: ${target.origin}\r\n${sameOriginLines}`, 'latin1')
   }
 }
 
@@ -75,6 +90,7 @@ const hopByHop = new Set([
 ])
 /** Headers that only this gateway writes. CGI programs read `proxy` as the address of a proxy (CVE-2016-5385). */
 const ours = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip', 'proxy'])
+
 /** True for a header or trailer that is not passed on, by its lower-case name. Some servers read `_` as `-`. */
 function isDropped(name: string, isTrusted: boolean): boolean {
   const plain = name.includes('_') ? name.replaceAll('_', '-') : name
@@ -95,10 +111,24 @@ const headersOnly = new Set([
   'via',
 ])
 
+/** The host and the path of an absolute request target. */
+const absoluteForm = /^https?:\/\/([^/?#@\\]+)([/?].*|)$/i
+
+/** The host that a request is for: that of an absolute request target, or else Host (RFC 9112 section 3.2.2). */
+export const hostOf = ({ url, headers }: Pick<PlainRequest, 'url' | 'headers'>): string | undefined =>
+  (url?.startsWith('/') ? undefined : absoluteForm.exec(url ?? '')?.[1]) ?? headers.host
+
+function pathOfTarget(target: string): string {
+  const path = target.startsWith('/') ? undefined : absoluteForm.exec(target)?.[2]
+  if (path === undefined) return target
+  return path.startsWith('/') ? path : `/${path}`
+}
+
 /** Throws BadRequest. `isUpgrade` is true when the request asks for a WebSocket. */
 export function readRequestHead(request: PlainRequest, publicClient: PublicClient, isUpgrade: boolean): RequestHead {
-  const { method = '', url: target = '', httpVersionMinor } = request
+  const { method = '', httpVersionMinor } = request
   if (method === 'TRACE') throw new BadRequest(405, 'method_not_allowed', 'TRACE does not pass through a tunnel.')
+  const target = pathOfTarget(request.url ?? '')
   if (!target.startsWith('/') && !(target === '*' && method === 'OPTIONS'))
     throw new BadRequest(400, 'bad_request', 'The request target must be a path.')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
@@ -107,9 +137,8 @@ export function readRequestHead(request: PlainRequest, publicClient: PublicClien
   return new RequestHead(method, target, httpVersionMinor, readFields(request, publicClient, isUpgrade))
 }
 
-/** Throws BadRequest. */
-export function readFields(request: PlainRequest, publicClient: PublicClient, isUpgrade: boolean): RequestFields {
-  const { rawHeaders, headers, httpVersionMinor } = request
+/** The framing of the body. Throws BadRequest. */
+function bodyOf({ headers, httpVersionMinor }: PlainRequest, isUpgrade: boolean): RequestFields['body'] {
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined))
     throw new BadRequest(coding.toLowerCase() === 'chunked' ? 400 : 501, 'bad_request', 'The length of the request is ambiguous.')
@@ -119,18 +148,26 @@ export function readFields(request: PlainRequest, publicClient: PublicClient, is
   const announced = headers['content-length']
   const body = coding !== undefined ? 'chunked' : announced !== undefined && announced !== '0' ? 'length' : 'none'
   if (isUpgrade && body !== 'none') throw new BadRequest(400, 'bad_request', 'An upgrade request must not have a body.')
+  return body
+}
 
-  const connection = headers.connection
-  const named =
-    connection === undefined || connection === 'keep-alive' || connection === 'close'
-      ? null
-      : new Set(
-          connection
-            .toLowerCase()
-            .split(',')
-            .map((name) => name.trim()),
-        )
+/** The lower-case header names in Connection. Null for the usual values. */
+function namesIn(connection: string | undefined): Set<string> | null {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return null
+  const names = connection.toLowerCase().split(',')
+  return new Set(names.map((name) => name.trim()))
+}
+
+/** Throws BadRequest. */
+export function readFields(request: PlainRequest, publicClient: PublicClient, isUpgrade: boolean): RequestFields {
+  const { rawHeaders, headers, httpVersionMinor } = request
+  const body = bodyOf(request, isUpgrade)
+  const named = namesIn(headers.connection)
+  const host = hostOf(request) ?? ''
+  const forwarded = forwarding(headers, publicClient, host)
+  const isOwnOrigin = headers.origin?.toLowerCase() === forwarded.origin
   let fields = ''
+  let origin = ''
   let hosts = 0
   let via = ''
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -139,6 +176,10 @@ export function readFields(request: PlainRequest, publicClient: PublicClient, is
     if (lower === 'host') hosts++
     if (isDropped(lower, publicClient.isTrusted)) continue
     const value = rawHeaders[i + 1] as string
+    if (isOwnOrigin && lower === 'origin') {
+      origin = `${name}: ${value}\r\n`
+      continue
+    }
     if (lower === 'via') {
       via += `${value}, `
       continue
@@ -150,20 +191,28 @@ export function readFields(request: PlainRequest, publicClient: PublicClient, is
   if (via !== '' && via.split(pseudonym).length - 1 >= hopsMax)
     throw new BadRequest(508, 'loop_detected', 'The request is in a loop. Check that the target does not point back at its own tunnel.')
 
-  const host = headers.host as string
   const port = host.slice(host.lastIndexOf(':') + 1)
   // Targets build URLs from Host, so anything after the colon would become part of them.
   if (port.length < host.length && (!/^\d{0,5}$/.test(port) || Number(port) > 65_535))
     throw new BadRequest(400, 'bad_request', 'The port in Host is invalid.')
   const expectsContinue = headers.expect !== undefined && httpVersionMinor > 0
-  if (coding !== undefined) fields += 'Transfer-Encoding: chunked\r\n'
+  if (body === 'chunked') fields += 'Transfer-Encoding: chunked\r\n'
   if (expectsContinue) fields += 'Expect: 100-continue\r\n'
   if (isUpgrade) fields += 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
   else if (headers.te !== undefined && /(^|,)\s*trailers\s*($|[,;])/i.test(headers.te as string))
     fields += 'TE: trailers\r\nConnection: TE\r\n'
-  const { lines, address } = forwarding(headers, publicClient, host)
-  fields += `${lines}Via: ${via}1.${httpVersionMinor} ${pseudonym}\r\n\r\n`
-  return { askedHost: host, lines: fields, body, expectsContinue, publicAddress: address, raw: rawHeaders }
+  const rest = `Via: ${via}1.${httpVersionMinor} ${pseudonym}\r\n\r\n`
+  return {
+    askedHost: host,
+    publicOrigin: forwarded.origin,
+    lines: `${origin}${fields}${forwarded.lines}${rest}`,
+    sameOriginLines: isOwnOrigin ? `${fields}${forwarded.sameOriginLines()}${rest}` : null,
+    body,
+    expectsContinue,
+    publicAddress: forwarded.address,
+    wantsPage: takesPages(headers.accept),
+    raw: rawHeaders,
+  }
 }
 
 /**

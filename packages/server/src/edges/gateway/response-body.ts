@@ -6,6 +6,8 @@ export class AnswerBody {
   readonly #response: PublicResponse
   /** Small chunks that arrived while the public client did not read. */
   readonly #buffered = new BufferedBytes()
+  /** Writes the head. Null once it has been written. */
+  #head: (() => void) | null = null
   /** True once the head has been sent, alone or with the first bytes. */
   #isFlushed = false
 
@@ -13,8 +15,24 @@ export class AnswerBody {
     this.#response = response
   }
 
+  /** True once something of the response was written, so that it cannot be replaced by another. */
+  get isBegun(): boolean {
+    return this.#isFlushed
+  }
+
+  /** Takes the head. `writeHead` is called with the first bytes, so that a response which turns out to be invalid is not begun. */
+  start(writeHead: () => void): void {
+    this.#head = writeHead
+  }
+
+  #begin(): void {
+    this.#head?.()
+    this.#head = null
+  }
+
   /** Writes a chunk of the body. `isLast` marks the final one. */
   write(piece: Buffer, isLast: boolean): void {
+    this.#begin()
     if (!isLast && piece.length <= smallChunkBytesMax && this.#response.writableNeedDrain) {
       this.#buffered.add(piece)
       return
@@ -30,6 +48,7 @@ export class AnswerBody {
   /** Sends the head, unless a write has already sent it. */
   flush(): void {
     if (this.#isFlushed) return
+    this.#begin()
     this.#isFlushed = true
     this.#response.flushHeaders()
   }
@@ -43,6 +62,7 @@ export class AnswerBody {
   end(trailers: [string, string][]): void {
     this.#writeBuffered()
     if (this.#response.writableEnded) return
+    this.#begin()
     if (trailers.length > 0) this.#response.addTrailers(trailers)
     this.#response.end()
   }

@@ -21,16 +21,30 @@ export function filterField(lower: string, value: string): string | null {
 /** True for a Set-Cookie value that names a domain. */
 export const namesDomain = (cookie: string): boolean => /;[\t ]*domain/i.test(cookie)
 
+/** The request that a response answers: its Host, the address that the public client used, and the target's origin when it has its own Host. */
+export type Answered = { askedHost: string; publicOrigin: string; targetOrigin: string | null }
+
 /**
- * The headers of a response for this Host. A cookie's Domain stays only when it is the tunnel's own host, because any other value would set
- * the cookie for other tunnels too. Without it the cookie belongs to the tunnel's host alone (RFC 6265 section 5.3).
+ * The headers of a response to this request. A cookie's Domain stays only when it is the tunnel's own host, because any other value would set
+ * the cookie for other tunnels too. Without it the cookie belongs to the tunnel's host alone (RFC 6265 section 5.3). A Location at the
+ * target's own origin leads back to the tunnel, because the target does not know the public address.
  */
-export function headersFor({ headers, hasCookieDomain }: { headers: string[]; hasCookieDomain: boolean }, askedHost: string): string[] {
-  if (!hasCookieDomain) return headers
-  const host = askedHost.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
-  return headers.map((text, index) =>
-    index % 2 === 1 && (headers[index - 1] as string).toLowerCase() === 'set-cookie' ? withoutForeignDomain(text, host) : text,
-  )
+export function headersFor({ headers, dependsOnRequest }: { headers: string[]; dependsOnRequest: boolean }, request: Answered): string[] {
+  if (!dependsOnRequest) return headers
+  const host = request.askedHost.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+  return headers.map((text, index) => {
+    const name = index % 2 === 1 ? (headers[index - 1] as string).toLowerCase() : ''
+    if (name === 'set-cookie') return withoutForeignDomain(text, host)
+    return name === 'location' ? publicLocation(text, request) : text
+  })
+}
+
+function publicLocation(location: string, { targetOrigin, publicOrigin }: Answered): string {
+  const authority = /^(?:https?:)?\/\/[^/?#\\]*/i.exec(location)?.[0]
+  if (targetOrigin === null || authority === undefined) return location
+  const url = URL.parse(authority, targetOrigin)
+  const isOwn = url !== null && url.username === '' && url.password === '' && url.origin === URL.parse(targetOrigin)?.origin
+  return isOwn ? publicOrigin + location.slice(authority.length) : location
 }
 
 function withoutForeignDomain(cookie: string, host: string): string {
@@ -40,4 +54,14 @@ function withoutForeignDomain(cookie: string, host: string): string {
     return name !== 'domain' || value.replace(/^\./, '') === host
   })
   return [pair, ...kept].join(';')
+}
+
+/** Drops the headers named by Connection, except those that frame the message. */
+export function withoutNamed(headers: string[], named: Set<string>): string[] {
+  const kept: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const lower = (headers[i] as string).toLowerCase()
+    if (!named.has(lower) || lower === 'content-length') kept.push(headers[i] as string, headers[i + 1] as string)
+  }
+  return kept
 }

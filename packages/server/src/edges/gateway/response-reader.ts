@@ -1,6 +1,6 @@
 // Strict reader for HTTP/1.1 responses of targets (RFC 9112). A response that two parsers could read differently is refused.
 import { readField } from './field-line.ts'
-import { filterField, namesDomain } from './response-filter.ts'
+import { filterField, namesDomain, withoutNamed } from './response-filter.ts'
 
 /** The target's bytes are not a response that can be passed on. */
 export class BadAnswer extends Error {
@@ -12,8 +12,8 @@ export type AnswerHead = {
   reason: string
   /** Alternating names and values, as received, without hop-by-hop headers. */
   headers: string[]
-  /** True when a cookie names a domain, which `headersFor` checks. */
-  hasCookieDomain: boolean
+  /** True when a header depends on the request: a cookie with a domain, or a Location. `headersFor` writes it. */
+  dependsOnRequest: boolean
   /** Length of the body, or null when it is not announced. */
   length: number | null
   isChunked: boolean
@@ -37,6 +37,10 @@ export type AnswerEvents = {
 const headBytesMax = 64 * 1024
 const headersMax = 1000
 const chunkLineBytesMax = 4096
+/** A size with blanks after it and zeros before it, as some servers pad it. The gateway frames the chunk again for the public client. */
+const chunkLinePattern = /^0*([0-9A-Fa-f]{1,13})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
+/** Begin of every status line. Anything else is not HTTP, such as the banner of an SSH server, which waits for an answer. */
+const versionStart = 'HTTP/1.'
 const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
 
 /** Hop-by-hop headers (RFC 9110 section 7.6.1). */
@@ -110,6 +114,8 @@ export class AnswerReader {
   #step(bytes: Buffer): Buffer | null {
     switch (this.#state) {
       case 'head': {
+        const start = bytes.toString('latin1', 0, versionStart.length)
+        if (!versionStart.startsWith(start)) throw new BadAnswer('the response does not start with a status line')
         const end = this.#find(bytes, '\r\n\r\n')
         if (end < 0) return this.#keep(bytes, headBytesMax - this.#headBytes)
         this.#countHead(end)
@@ -140,7 +146,7 @@ export class AnswerReader {
         const end = this.#find(bytes, '\r\n')
         if (end < 0) return this.#keep(bytes, chunkLineBytesMax)
         const line = bytes.toString('latin1', 0, end)
-        const size = /^([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line)?.[1]
+        const size = chunkLinePattern.exec(line)?.[1]
         if (size === undefined) throw new BadAnswer('a chunk has no valid size')
         this.#left = Number.parseInt(size, 16)
         this.#state = this.#left === 0 ? 'trailers' : 'chunk-data'
@@ -242,7 +248,7 @@ function readHead(text: string): AnswerHead {
   let coding: string | null = null
   let length: string | null = null
   let upgrade: string | null = null
-  let hasCookieDomain = false
+  let dependsOnRequest = false
   for (let i = 1; i < lines.length; i++) {
     const [name, value] = fieldOf(lines[i] as string)
     const lower = name.toLowerCase()
@@ -257,7 +263,7 @@ function readHead(text: string): AnswerHead {
     else if (!hopByHop.has(lower)) {
       const kept = filterField(lower, value)
       if (kept !== null) headers.push(name, kept)
-      hasCookieDomain ||= lower === 'set-cookie' && namesDomain(value)
+      dependsOnRequest ||= lower === 'location' || (lower === 'set-cookie' && namesDomain(value))
     }
   }
   if (coding !== null && (length !== null || coding !== 'chunked' || start[1] === '0'))
@@ -268,7 +274,7 @@ function readHead(text: string): AnswerHead {
     status,
     reason: start[3] ?? '',
     headers: named.size > 1 ? withoutNamed(headers, named) : headers,
-    hasCookieDomain,
+    dependsOnRequest,
     length: length === null ? null : Number(length),
     isChunked,
     upgrade,
@@ -284,14 +290,4 @@ function fieldOf(line: string): [string, string] {
   const field = readField(line)
   if (!field) throw new BadAnswer('a header of the response is malformed')
   return field
-}
-
-/** Drops the headers named by Connection, except those that frame the message. */
-function withoutNamed(headers: string[], named: Set<string>): string[] {
-  const kept: string[] = []
-  for (let i = 0; i < headers.length; i += 2) {
-    const lower = (headers[i] as string).toLowerCase()
-    if (!named.has(lower) || lower === 'content-length') kept.push(headers[i] as string, headers[i + 1] as string)
-  }
-  return kept
 }

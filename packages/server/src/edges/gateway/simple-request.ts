@@ -1,9 +1,13 @@
-// Reads requests that are unambiguous: GET and HEAD of HTTP/1.1 without a body. Node's parser reads or refuses all others.
+// Reads requests that are unambiguous: GET, HEAD and methods that Node does not know, of HTTP/1.1 without a body. Node's parser reads or
+// refuses all others.
+import { METHODS } from 'node:http'
 import { readField } from './field-line.ts'
 import type { PublicClient } from './forwarding.ts'
 import { BadRequest, type RequestFields, RequestHead, readFields } from './request-head.ts'
 
-const startLinePattern = /^(GET|HEAD) (\/[!"$-~]*) HTTP\/1\.1$/
+const startLinePattern = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) (\/[!"$-~]*) HTTP\/1\.1$/
+/** Methods of which Node's parser knows more. */
+const others = new Set(METHODS.filter((method) => method !== 'GET' && method !== 'HEAD'))
 /** These headers announce a body or ask for more than a response. */
 const notSimple = new Set(['content-length', 'transfer-encoding', 'upgrade', 'expect'])
 const headBytesMax = 16 * 1024
@@ -44,7 +48,7 @@ export class SimpleRequestReader {
     if (end < 0 || end - at > headBytesMax) return null
     const lineEnd = text.indexOf('\r\n', at)
     const start = startLinePattern.exec(text.slice(at, lineEnd))
-    if (!start || lineEnd === end) return null
+    if (!start || lineEnd === end || others.has(start[1] as string)) return null
     const lines = text.slice(lineEnd + 2, end)
     if (this.#last?.text !== lines) {
       const block = this.#readBlock(lines)

@@ -4,8 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { handleOfHost } from '../../features/tunnels/model.ts'
 import { connectReference } from './clients.ts'
-import { refusal, writeRefusal } from './error-response.ts'
+import { refusal, takesPages, writeRefusal } from './error-response.ts'
 import { isArriving } from './request-body.ts'
+import { hostOf } from './request-head.ts'
 
 const forPublicRequests = refusal(421, 'misdirected_request', 'Tunnels are not served by this process.')
 // A load balancer may choose a gateway next time, so the client retries.
@@ -17,8 +18,10 @@ const forClients = refusal(
 )
 
 export function createUnavailableHandler(tunnelDomain: string) {
-  const isPublicRequest = ({ headers: { host } }: IncomingMessage): boolean =>
-    host !== undefined && handleOfHost(host, tunnelDomain) !== null
+  const isPublicRequest = (request: IncomingMessage): boolean => {
+    const host = hostOf(request)
+    return host !== undefined && handleOfHost(host, tunnelDomain) !== null
+  }
   return {
     connections: null,
 
@@ -28,7 +31,11 @@ export function createUnavailableHandler(tunnelDomain: string) {
 
     handle(request: IncomingMessage, response: ServerResponse): void {
       if (isArriving(request)) response.shouldKeepAlive = false
-      writeRefusal(response, request.method as string, isPublicRequest(request) ? forPublicRequests : forClients)
+      writeRefusal(
+        response,
+        { method: request.method as string, wantsPage: takesPages(request.headers.accept) },
+        isPublicRequest(request) ? forPublicRequests : forClients,
+      )
     },
 
     upgrade(_request: IncomingMessage, socket: Socket): void {

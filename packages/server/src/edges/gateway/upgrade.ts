@@ -34,7 +34,11 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
   #stream: TunnelStream | null = null
   /** Set when the target has refused the upgrade with an ordinary response. */
   #response: ServerResponse | null = null
+  /** An ordinary response of which nothing was written yet. */
+  #pendingHead: AnswerHead | null = null
   #isAnswered = false
+  /** True once something of the response was written. */
+  #isBegun = false
   #isUpgraded = false
   #isOver = false
   #held = 0
@@ -90,13 +94,14 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
   onClient(clientSession: ClientSession): void {
     if (this.#isOver) return
     this.#clientSession = clientSession
-    const stream = clientSession.open(this.#head.toBytes(clientSession.hostHeader))
+    const stream = clientSession.open(this.#head.toBytes(clientSession.target))
     this.#stream = stream
     const reader = new AnswerReader('GET', clientSession.heads, {
       onInformation: () => {},
       onHead: (head) => this.#onHead(head),
       onBody: (piece) => this.#toPublicClient(piece),
       onComplete: () => {
+        this.#beginAnswer()
         this.#writeBuffered()
         this.#response?.end()
         this.#end(null, resetCodes.cancelled)
@@ -108,11 +113,13 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
         if (this.#isUpgraded) return this.#toPublicClient(piece)
         try {
           const rest = reader.push(piece)
+          this.#beginAnswer()
           this.#passedOn(piece.length - (rest?.length ?? 0))
           if (rest && this.#isUpgraded) this.#toPublicClient(rest)
         } catch (error) {
           noteBadAnswer(this.#host.log, this.#route.id, error)
-          this.#isAnswered ? this.#cut() : this.#refuse('bad_answer')
+          this.#pendingHead = null
+          this.#isBegun ? this.#cut('bad_answer') : this.#refuse('bad_answer')
         }
       },
       onEnd: () => {
@@ -137,18 +144,15 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
     this.#note.answered(head)
     const socket = this.#socket
     if (head.status !== 101) {
-      const response = new ServerResponse(this.#request)
-      response.shouldKeepAlive = false
-      response.sendDate = false
-      response.assignSocket(socket)
-      response.on('error', () => {})
-      response.on('finish', () => this.#hangUp())
-      writeAnswerHead(response, this.#head, head)
-      this.#response = response
+      this.#pendingHead = head
       return
     }
+    this.#isBegun = true
     this.#isUpgraded = true
-    socket.write(answerHeadText(head, this.#head, 'Upgrade: websocket\r\nConnection: Upgrade\r\n'), 'latin1')
+    socket.write(
+      answerHeadText(head, this.#head, this.#clientSession?.target ?? null, 'Upgrade: websocket\r\nConnection: Upgrade\r\n'),
+      'latin1',
+    )
     const stream = this.#stream as TunnelStream
     const fromPublicClient = (piece: Buffer) => {
       this.#note.addRequestBody(piece)
@@ -158,6 +162,22 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
     socket.on('data', fromPublicClient)
     socket.on('end', () => stream.end())
     socket.resume()
+  }
+
+  /** Begins an ordinary response with its first bytes, so that one which turns out to be invalid is not begun. */
+  #beginAnswer(): void {
+    const head = this.#pendingHead
+    if (!head) return
+    this.#pendingHead = null
+    this.#isBegun = true
+    const response = new ServerResponse(this.#request)
+    response.shouldKeepAlive = false
+    response.sendDate = false
+    response.assignSocket(this.#socket)
+    response.on('error', () => {})
+    response.on('finish', () => this.#hangUp())
+    writeAnswerHead(response, this.#head, this.#clientSession?.target ?? null, head)
+    this.#response = response
   }
 
   /** After an ordinary response, reads on for a while, so that the public client can read the response and close. */
@@ -171,6 +191,7 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
   }
 
   #toPublicClient(piece: Buffer): void {
+    this.#beginAnswer()
     this.#note.addResponseBody(piece)
     if (piece.length <= smallChunkBytesMax && this.#socket.writableNeedDrain) this.#buffered.add(piece)
     else {
@@ -221,8 +242,8 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
     socket.end(refusalText(answer), () => socket.destroy())
   }
 
-  #cut(): void {
-    this.#end('target_lost', resetCodes.cancelled)
+  #cut(failure: Failure = 'target_lost'): void {
+    this.#end(failure, resetCodes.cancelled)
     this.#socket.destroy()
   }
 

@@ -37,6 +37,7 @@ export type OpenSession = {
   instanceId: string
   keyId: string
   hostHeader: string | null
+  targetScheme: 'http' | 'https'
   connectedAt: Date
 }
 
@@ -47,6 +48,7 @@ export type RemoteSession = {
   nodeId: string
   address: string
   hostHeader: string | null
+  targetScheme: 'http' | 'https'
   isDraining: boolean
 }
 

@@ -7,11 +7,12 @@ import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
+import type { TunnelUrls } from '../../core/tunnel-urls.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
 import { type RepeatedRequest, type RequestRecord, type RequestRow, requestsKeptMs, type TunnelRow } from './model.ts'
 import { createPresence } from './presence.ts'
 import { createRecorder } from './recorder.ts'
-import { type ReplayChanges, toRepeated } from './repeated-request.ts'
+import { type ReplayChanges, replayRefusal, toRepeated } from './repeated-request.ts'
 import { createRequestSealing, type RequestSealing } from './request-sealing.ts'
 import * as requestStore from './request-store.ts'
 import * as store from './store.ts'
@@ -38,7 +39,7 @@ export interface Tunnels {
 type Parts = {
   db: Database
   accounts: Accounts
-  tunnelDomain: string
+  urls: TunnelUrls
   /** The URL for clients, null for the address of the API. */
   connectUrl: string | null
   gateway: TunnelGateway
@@ -59,8 +60,6 @@ export interface TunnelGateway {
   repeat(tunnel: { id: string; organizationId: string; handle: string }, request: RepeatedRequest): Promise<RequestRecord>
 }
 
-const publicUrlOf = (row: TunnelRow, tunnelDomain: string): string => `https://${row.agent_handle}.${tunnelDomain}`
-
 /** The tunnel with this handle or id. An agent key gets 403 for every tunnel of other agents, existing or not. */
 async function findOwnTunnel(db: Database, caller: Caller, reference: string): Promise<TunnelRow> {
   const row = await store.findTunnel(db, caller.organizationId, reference.replace(/^@/, ''))
@@ -69,23 +68,28 @@ async function findOwnTunnel(db: Database, caller: Caller, reference: string): P
   return row
 }
 
-export function createTunnelAdmission(db: Database, tunnelDomain: string): TunnelAdmission {
+export function createTunnelAdmission(db: Database, urls: TunnelUrls): TunnelAdmission {
   return {
     async admit(caller, reference) {
       requireScope(caller, 'tunnels:write')
       const row = await findOwnTunnel(db, caller, reference)
       if (row.status === 'disabled') throw new ApiError('tunnel_disabled', 'This tunnel is disabled. Set its status to active first.')
-      return { tunnelId: row.id, organizationId: row.organization_id, handle: row.agent_handle, publicUrl: publicUrlOf(row, tunnelDomain) }
+      return {
+        tunnelId: row.id,
+        organizationId: row.organization_id,
+        handle: row.agent_handle,
+        publicUrl: urls(row.agent_handle).public_url,
+      }
     },
   }
 }
 
-export function createTunnels({ db, accounts, tunnelDomain, connectUrl, gateway, sealing }: Parts): Tunnels {
+export function createTunnels({ db, accounts, urls, connectUrl, gateway, sealing }: Parts): Tunnels {
   const toTunnel = (row: TunnelRow): Static<typeof Tunnel> => ({
     id: row.id,
     agent_id: row.identity_id,
     agent_handle: row.agent_handle,
-    public_url: publicUrlOf(row, tunnelDomain),
+    ...urls(row.agent_handle),
     status: row.status,
     is_connected: row.connected_clients > 0,
     connected_clients: row.connected_clients,
@@ -170,6 +174,7 @@ function toRequest(row: RequestRow): Static<typeof TunnelRequest> {
     response_body: row.response_body?.toString('base64') ?? null,
     request_body_truncated: row.is_captured && !row.is_request_body_whole,
     response_body_truncated: row.is_captured && !row.is_response_body_whole,
+    replay_refusal: replayRefusal(row),
     created_at: row.created_at.toISOString(),
   }
 }

@@ -24,6 +24,17 @@ export function toRepeated(row: RequestRow, changes: ReplayChanges): RepeatedReq
   }
 }
 
+/** The sentence that refuses a replay without changes, or null. */
+export function replayRefusal(row: RequestRow): string | null {
+  try {
+    toRepeated(row, {})
+    return null
+  } catch (error) {
+    if (error instanceof ApiError) return error.message
+    throw error
+  }
+}
+
 function headersOf(row: RequestRow, changes: ReplayChanges): HeaderPairs {
   if (changes.headers) return changes.headers
   if (!row.request_headers)

@@ -54,8 +54,8 @@ export async function removeDeadNodes(sql: Sql): Promise<{ tunnelId: string; org
 export async function insertSession(sql: Sql, nodeId: string, session: OpenSession): Promise<void> {
   await sql.query({
     name: 'insert-tunnel-session',
-    text: `INSERT INTO tunnel_sessions (id, organization_id, tunnel_id, node_id, instance_id, key_id, host_header, connected_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING`,
+    text: `INSERT INTO tunnel_sessions (id, organization_id, tunnel_id, node_id, instance_id, key_id, host_header, target_scheme, connected_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING`,
     values: [
       session.id,
       session.organizationId,
@@ -64,6 +64,7 @@ export async function insertSession(sql: Sql, nodeId: string, session: OpenSessi
       session.instanceId,
       session.keyId,
       session.hostHeader,
+      session.targetScheme,
       session.connectedAt,
     ],
   })
@@ -92,10 +93,11 @@ export async function findRemoteSessions(sql: Sql, nodeId: string, tunnelIds: st
     node_id: string
     address: string
     host_header: string | null
+    target_scheme: 'http' | 'https'
     is_draining: boolean
   }>({
     name: 'find-remote-sessions',
-    text: `SELECT s.id, s.tunnel_id, s.node_id, n.address, s.host_header, n.is_draining
+    text: `SELECT s.id, s.tunnel_id, s.node_id, n.address, s.host_header, s.target_scheme, n.is_draining
       FROM tunnel_sessions s JOIN gateway_nodes n ON n.id = s.node_id
       WHERE s.tunnel_id = ANY($1) AND n.leased_until > now() AND n.address IS NOT NULL AND n.id <> $2`,
     values: [tunnelIds, nodeId],
@@ -105,7 +107,15 @@ export async function findRemoteSessions(sql: Sql, nodeId: string, tunnelIds: st
     const list = found.get(row.tunnel_id) ?? []
     found.set(row.tunnel_id, list)
     const { id, address } = row
-    list.push({ id, tunnelId: row.tunnel_id, nodeId: row.node_id, address, hostHeader: row.host_header, isDraining: row.is_draining })
+    list.push({
+      id,
+      tunnelId: row.tunnel_id,
+      nodeId: row.node_id,
+      address,
+      hostHeader: row.host_header,
+      targetScheme: row.target_scheme,
+      isDraining: row.is_draining,
+    })
   }
   return found
 }

@@ -10,6 +10,7 @@ import { changeMetadata, filterMark, metadataMarks, readMetadata } from '../../.
 import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import { type Database, isForeignKeyViolation, isUniqueViolation, type Tx } from '../../../core/sql.ts'
+import type { TunnelUrls } from '../../../core/tunnel-urls.ts'
 import type { FindAgent } from '../keys/operations.ts'
 import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
 import { type Accounts, actorOf, createOnce } from '../organizations/operations.ts'
@@ -47,7 +48,7 @@ export interface Identities extends Mailboxes, Addresses {
 /** Deletes another feature's data of an identity, in the transaction that deletes the identity. */
 export type DeleteHook = (tx: Tx, identity: { organizationId: string; identityId: string; mailboxId: string }) => Promise<void>
 
-type Settings = { mailDomain: string; tunnelDomain: string; postmaster: string | null; identitySendingLimits: LimitSettings | null }
+type Settings = { mailDomain: string; tunnelUrls: TunnelUrls; postmaster: string | null; identitySendingLimits: LimitSettings | null }
 
 /** The constraints that a taken handle may violate: PostgreSQL chooses the order of the inserts within one statement. */
 const takenConstraints = ['handles_pkey', 'handles_organization_id_handle_key', 'identities_agent_handle_key']
@@ -73,7 +74,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
       addresses: row.addresses,
       status: 'active',
       mailbox: { id: row.mailbox_id, email_address: row.address },
-      tunnel: { id: row.tunnel_id, public_url: `https://${row.agent_handle}.${settings.tunnelDomain}`, status: row.tunnel_status },
+      tunnel: { id: row.tunnel_id, ...settings.tunnelUrls(row.agent_handle), status: row.tunnel_status },
       custom_domain_id: row.domain_id,
       client_id: row.client_id,
       metadata: row.metadata ?? {},
