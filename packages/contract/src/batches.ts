@@ -12,7 +12,7 @@ import { HandleReference, id, nullableString, nullableTimestamp, strict } from '
 export const sendBatchMax = 100
 
 /** Maximum bytes of text and HTML that one request sends. */
-export const sendBatchBytesMax = 16 * 1024 * 1024
+export const sendBatchBytesMax = 8 * 1024 * 1024
 
 /** Maximum messages that one request changes or reads. */
 export const messageBatchMax = 500

@@ -5,7 +5,8 @@ import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { type Connection, path, type RequestOptions } from './request.ts'
 
 export type Domain = ReplyOf<typeof contract.getDomain>['data']
-export type DomainWithCount = ReplyOf<typeof contract.listDomains>['data'][number]
+export type DomainPage = ReplyOf<typeof contract.listDomains>
+export type DomainWithCount = DomainPage['data'][number]
 export type DnsRecord = Domain['dns_records'][number]
 export type DomainReportPage = ReplyOf<typeof reports.listDomainReports>
 export type DomainReport = DomainReportPage['data'][number]
@@ -23,9 +24,9 @@ export class Domains {
     return (await this.#connection.request<ReplyOf<typeof contract.createDomain>>(request)).data
   }
 
-  /** Iterates over all domains, newest first. */
-  async list(options?: RequestOptions): Promise<DomainWithCount[]> {
-    return (await this.#connection.request<ReplyOf<typeof contract.listDomains>>({ method: 'GET', path: '/domains', options })).data
+  /** All domains on one page, newest first. */
+  list(options?: RequestOptions): Promise<DomainPage> {
+    return this.#connection.request({ method: 'GET', path: '/domains', options })
   }
 
   async get(id: string, options?: RequestOptions): Promise<Domain> {

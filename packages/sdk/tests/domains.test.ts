@@ -36,7 +36,7 @@ test('register, check, publish, verify, use and delete with requests of the cont
   expect((await client.domains.setDefault(other.id)).is_default).toBe(true)
   const identity = await client.identities.create({ agent_handle: 'sdk_agent', custom_domain_id: created.id })
   expect(identity.mailbox_address).toBe('sdk_agent@sdk.example')
-  expect((await client.domains.list()).map((one) => [one.domain, one.mailboxes_count])).toEqual([
+  expect((await client.domains.list()).data.map((one) => [one.domain, one.mailboxes_count])).toEqual([
     ['other.sdk.example', 0],
     ['sdk.example', 1],
   ])

@@ -48,20 +48,20 @@ test('emails with one large template are refused before most of them are rendere
         Array.from({ length: 100 }, () => email),
       ),
     ],
-    [413],
+    [422],
   )
 })
 
-test('a batch of 10 MB of HTML is sent in pieces of work', async () => {
-  await expectShortTurns([post('/api/v1/mail/batch', { messages: messages(99_000) })], [201])
+test('a batch of 7 MB of HTML is sent in pieces of work', async () => {
+  await expectShortTurns([post('/api/v1/mail/batch', { messages: messages(70_000) })], [201])
 })
 
-test('a batch of more than 16 MB of HTML is refused', async () => {
-  const answer = await harness.api('POST', '/mail/batch', { body: { messages: messages(180_000) } })
+test('a batch of more than 8 MB of HTML is refused', async () => {
+  const answer = await harness.api('POST', '/mail/batch', { body: { messages: messages(99_000) } })
   expect([answer.status, answer.body.error.code, answer.body.error.message]).toEqual([
     413,
     'payload_too_large',
-    'The text and HTML of a batch have at most 16 MB. Send the messages in several batches.',
+    'The text and HTML of a batch have at most 8 MB. Send the messages in several batches.',
   ])
 })
 

@@ -9,7 +9,7 @@ const providers = ['builtin', 'resend'] as const
 /** Returns the id of a domain given by name or id. An unknown id is left to the server to reject. */
 export async function domainIdOf(client: Callsign, reference: string): Promise<string> {
   if (reference.startsWith('dom_')) return reference
-  const found = (await client.domains.list()).find((one) => one.domain === reference.toLowerCase())
+  const found = (await client.domains.list()).data.find((one) => one.domain === reference.toLowerCase())
   if (!found) throw new UsageError(`The domain ${reference} is not registered. Run callsign domains list for the registered ones.`)
   return found.id
 }
@@ -60,7 +60,7 @@ export const domainCommands: Command[] = [
     example: 'callsign domains list',
     operations: ['listDomains'],
     async run({ client, output }) {
-      const domains = await (await client()).domains.list()
+      const { data: domains } = await (await client()).domains.list()
       output.result({ data: domains }, () =>
         table(
           ['DOMAIN', 'STATUS', 'DEFAULT', 'MAILBOXES', 'PROVIDER', 'ID'],

@@ -17,7 +17,7 @@ export const mailSettingsDetails: Record<string, OperationDetails> = {
   listDomains: {
     description: 'Returns every domain with the number of its mailboxes, newest first.',
     keys: 'organization',
-    sdk: 'const domains = await callsign.domains.list()',
+    sdk: 'const { data: domains } = await callsign.domains.list()',
     cli: 'callsign domains list',
   },
   getDomain: {

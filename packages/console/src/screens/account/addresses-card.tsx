@@ -102,7 +102,7 @@ function Kind({ address }: { address: Address }) {
 }
 
 function AddDialog({ handle, known, onClose }: { handle: string; known: Address[]; onClose: () => void }) {
-  const domains = useQuery('domains', () => client.domains.list()).data.value ?? []
+  const domains = useQuery('domains', () => client.domains.list().then(({ data }) => data)).data.value ?? []
   const [localPart, setLocalPart] = useState('')
   const [domain, setDomain] = useState('')
   const [isCatchAll, setCatchAll] = useState(false)

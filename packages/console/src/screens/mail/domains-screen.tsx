@@ -30,7 +30,7 @@ const samples = samplesOf({
 })
 
 export default function DomainsScreen({ parts: [id] }: ScreenProps) {
-  const domains = useQuery('domains', () => client.domains.list())
+  const domains = useQuery('domains', () => client.domains.list().then(({ data }) => data))
   const [isAdding, setAdding] = useState(false)
   if (id) return <DomainDetail id={id} />
   const add = canOperate.value && (
