@@ -24,7 +24,7 @@ export const sendBatch = operation({
   id: 'sendBatch',
   method: 'POST',
   path: '/api/v1/mail/batch',
-  summary: 'Sends up to 100 messages, from one or several agents, in one transaction. Their text and HTML have at most 16 MB.',
+  summary: 'Sends up to 100 messages, from one or several agents, in one transaction. Their text and HTML have at most 8 MB.',
   tag: 'Mail',
   scopes: ['mail:send'],
   body: strict({
