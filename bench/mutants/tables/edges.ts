@@ -119,7 +119,7 @@ export const mutants: Mutant[] = [
   {
     name: 'bodies not limited by key',
     file: 'packages/server/src/edges/api/body-reader.ts',
-    find: `          { name: \`key \${caller.keyId}\`, bytesMax: keyBytesMax },
+    find: `          { name: \`key \${limitIdOf(caller)}\`, bytesMax: keyBytesMax },
 `,
     replace: '',
     test: 'packages/server/tests/api-edge.test.ts',

@@ -122,7 +122,7 @@ export const mutants: Mutant[] = [
     `${compose}/custom-headers.test.ts`,
     `${compose}/custom-headers.ts`,
     'line breaks in header values accepted',
-    "if (/[\\r\\n\\0]/.test(value)) return 'A header value must not hold line breaks or NUL.'",
+    "if (/[\\r\\n\\0\\p{Zl}\\p{Zp}]/u.test(value)) return 'A header value must not hold line breaks or NUL.'",
     '',
   ),
   row(`${compose}/custom-headers.test.ts`, `${compose}/custom-headers.ts`, 'trace fields accepted', 'traceFields.has(lower) || ', ''),
@@ -141,7 +141,7 @@ export const mutants: Mutant[] = [
     '[ids[0] as string, ...ids.slice(1 - referencesMax)]',
     'ids.slice(-referencesMax)',
   ),
-  row(`${compose}/reply.test.ts`, `${compose}/reply.ts`, 'Reply-To ignored', 'source.replyTo.length ? others(source.replyTo) : []', '[]'),
+  row(`${compose}/reply.test.ts`, `${compose}/reply.ts`, 'Reply-To ignored', 'source.isSent ? [] : others(source.replyTo)', '[]'),
   // Suppression by replies to our own client
   row(
     'packages/server/src/features/mail/outbound/attempt.test.ts',
