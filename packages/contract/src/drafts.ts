@@ -4,12 +4,20 @@ import { Attachment, attachmentBodyBytesMax, DraftAttachmentInput } from './atta
 import { ClientId, clientIdField } from './client-id.ts'
 import { automaticField, Labels, markChanges, marks, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
-import { AddressOrAddresses, CustomHeaders, FromAddress, recipientsMax, Subject, subjectCharactersMax, Text } from './outbound-mail.ts'
+import {
+  AddressOrAddresses,
+  CustomHeaders,
+  FromAddress,
+  References,
+  recipientsMax,
+  Subject,
+  subjectCharactersMax,
+  Text,
+} from './outbound-mail.ts'
 import { AddressText, Deleted, id, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50
-
 /** Maximum scheduling horizon of a draft, in days. */
 export const scheduleDaysMax = 366
 
@@ -104,6 +112,7 @@ export const createDraft = operation({
     subject: Type.Optional(Subject),
     ...contentAliases,
     in_reply_to: Type.Optional(id('message')),
+    references: Type.Optional(References),
     reply_all: Type.Optional(Type.Boolean()),
     forward_of: Type.Optional(id('message')),
     client_id: Type.Optional(ClientId),

@@ -26,6 +26,12 @@ export const FromAddress = Type.String({
     'An address of the agent, as user@example.com or Name <user@example.com>. Defaults to the primary address, and in an answer to the address that the message came to.',
 })
 
+export const References = Type.Array(Type.String({ minLength: 3, maxLength: 998, pattern: '^<[^<>\\s]+>$' }), {
+  maxItems: 100,
+  description:
+    'The Message-IDs of the messages that this one answers, oldest first, with their angle brackets. They are sent as References, the last also as In-Reply-To. The message joins the thread of the nearest one that the mailbox has. Not together with thread_id or in_reply_to.',
+})
+
 /** The fields of a new message. */
 export const composition = {
   from: Type.Optional(FromAddress),
@@ -39,6 +45,7 @@ export const composition = {
   ),
   html: Type.Optional(Text),
   thread_id: Type.Optional(id('thread')),
+  references: Type.Optional(References),
   attachments: Type.Optional(AttachmentInputs),
   headers: Type.Optional(CustomHeaders),
   automatic: automaticField,

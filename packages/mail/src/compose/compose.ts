@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
 import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
 import { autoSubmittedField, checkCustomHeaders } from './custom-headers.ts'
+import { withFinishedContent } from './finished-content.ts'
 import type { DraftAddress, DraftAttachment, MessageDraft, NamedAddress } from './message-draft.ts'
 import { fieldName, fold, isPlainAddress, writePlainMessage } from './plain-message.ts'
 
@@ -19,6 +20,8 @@ const referencesTail = 50
  */
 export async function composeMessage(draft: MessageDraft): Promise<Buffer> {
   const { cc = [], replyTo = [], headers: customHeaders = {}, autoSubmitted = null, attachments = [], date } = draft
+  const { content } = draft
+  if (content) return withFinishedContent(await composeMessage({ ...draft, content: null, text: '', html: '', attachments: [] }), content)
   const problem = checkCustomHeaders(customHeaders)[0]
   if (problem) throw new Error(`${problem.path}: ${problem.message}`)
   const messageId = messageIdIn(draft.messageId)

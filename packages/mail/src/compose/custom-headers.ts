@@ -1,5 +1,7 @@
 // Checks custom headers. Names that Callsign or mail systems write are refused, and so are line breaks.
 
+import { readMessageIds } from '../mime/message-ids.ts'
+
 /** A refused header: a JSON pointer (RFC 6901) to it, and the reason as a sentence. */
 export type HeaderProblem = { path: string; message: string }
 
@@ -75,6 +77,35 @@ function valueProblem(value: string, lineBytes: number): string | null {
   if (!value.isWellFormed()) return 'A header value must be well-formed Unicode.'
   if (lineBytes > lineBytesMax) return `A header has at most ${lineBytesMax} octets, its name included.`
   return null
+}
+
+/**
+ * Headers without In-Reply-To and References, and the Message-IDs of these, oldest first and the answered one last. A field without an id
+ * or with a line break stays, so that it is refused. For callers that write these fields themselves, as programs of other mail services do.
+ */
+export function takeThreadHeaders(headers: Record<string, string>): { headers: Record<string, string>; references: string[] } {
+  const kept: Record<string, string> = {}
+  const found = { references: [] as string[], 'in-reply-to': [] as string[] }
+  for (const [name, value] of Object.entries(headers)) {
+    const key = name.toLowerCase()
+    const isThread = (key === 'references' || key === 'in-reply-to') && typeof value === 'string' && !hasLineBreak.test(value)
+    const ids = isThread ? readMessageIds([value]) : []
+    if (ids.length === 0) kept[name] = value
+    else found[key as keyof typeof found] = ids
+  }
+  return { headers: kept, references: joinReferences(found.references, found['in-reply-to']) }
+}
+
+/** A line break that does not fold the field (RFC 5322 §2.2.3). */
+const hasLineBreak = /[\r\n](?![\n \t])/
+
+const referencesMax = 100
+
+/** The References of a message with its In-Reply-To as the last id: at most 100, with the first, which names the thread. */
+export function joinReferences(references: readonly string[], inReplyTo: readonly string[]): string[] {
+  const [answered] = inReplyTo
+  const all = answered === undefined ? [...references] : [...references.filter((id) => id !== answered), answered]
+  return all.length > referencesMax ? [all[0] as string, ...all.slice(1 - referencesMax)] : all
 }
 
 /** The field that marks automatic mail (RFC 3834 §5). */

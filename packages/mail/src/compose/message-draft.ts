@@ -17,6 +17,9 @@ export type DraftAttachment = {
   bytes: Buffer
 }
 
+/** Content without its header. `fields` are folded Content fields without line ends, one per name. A signature may cover the bytes of `body`. */
+export type FinishedContent = { fields: string[]; body: Buffer }
+
 /** A message to compose. Only `from`, `to`, `messageId` and `date` are required. Blind copies exist in the envelope only. */
 export type MessageDraft = {
   from: DraftAddress
@@ -40,6 +43,8 @@ export type MessageDraft = {
   /** The value of Auto-Submitted (RFC 3834 §5), for example `auto-replied`. Null for a message that a person or an agent wrote. */
   autoSubmitted?: string | null
   attachments?: DraftAttachment[]
+  /** Content that a program has composed, in place of texts and attachments. Its lines may be longer and have 8 bits. */
+  content?: FinishedContent | null
   /** Source of the MIME boundaries. The same seed gives the same boundaries. The message id by default. */
   boundarySeed?: string
 }

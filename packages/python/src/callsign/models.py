@@ -1649,6 +1649,7 @@ SendBatchMessagesItem = TypedDict(
         "text": "NotRequired[str]",
         "html": "NotRequired[str]",
         "thread_id": "NotRequired[str]",
+        "references": "NotRequired[List[str]]",
         "attachments": "NotRequired[List[AttachmentInput]]",
         "headers": "NotRequired[Dict[str, str]]",
         "automatic": "NotRequired[bool]",

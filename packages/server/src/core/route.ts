@@ -102,6 +102,8 @@ export type Route = {
   /** Called only for a valid key. `found` is the result of `lookAhead`. */
   run: (call: Call, input: { params: never; query: never; body: never }, found: unknown) => Promise<unknown>
   lookAhead?: LookAhead
+  /** The part of a body that a repeated request with the same Idempotency-Key must equal. The whole body by default. */
+  sameness?: (body: never) => unknown
 }
 
 /** Connects an operation to its function and checks their types against the contract. */

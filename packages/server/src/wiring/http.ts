@@ -41,6 +41,7 @@ export function createHttp(
     version,
     publicUrl: config.publicUrl,
     routes: config.roles.includes('api') ? parts.routes : [],
+    innerRoutes: config.roles.includes('api') ? parts.innerRoutes : [],
     authenticate: parts.console.authenticate,
     recall: parts.console.recall,
     authenticateSocket: parts.authenticateSocket,

@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto'
 import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
 import { inMs } from '../core/clock.ts'
+import { type Route, route } from '../core/route.ts'
 import { createDnsResolver } from '../edges/dns/resolver.ts'
 import { createResolverHealth } from '../edges/dns/resolver-health.ts'
 import { reuseAnswers } from '../edges/dns/reused-answers.ts'
@@ -25,6 +26,7 @@ import { createWakeGuard } from '../features/mail/inbound/wake-guard.ts'
 import { createLabels } from '../features/mail/labels/operations.ts'
 import { labelRoutes } from '../features/mail/labels/routes.ts'
 import { createMessages, type Messages } from '../features/mail/messages/operations.ts'
+import { createReadRaw } from '../features/mail/messages/raw-files.ts'
 import { createFindRecipients } from '../features/mail/messages/recipients.ts'
 import { messageRoutes } from '../features/mail/messages/routes.ts'
 import { loopMessagesMax } from '../features/mail/outbound/agent-loop.ts'
@@ -36,6 +38,7 @@ import { createMtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
 import { createOutboundMail } from '../features/mail/outbound/operations.ts'
 import { createReturnPaths } from '../features/mail/outbound/return-path.ts'
 import { outboundMailRoutes } from '../features/mail/outbound/routes.ts'
+import { samenessOf, submitMessage } from '../features/mail/outbound/submission.ts'
 import { createDomainReports, type DomainReports } from '../features/mail/reports/operations.ts'
 import { domainReportRoutes } from '../features/mail/reports/routes.ts'
 import { createReturnedMail, type ReturnedMail } from '../features/mail/returned/operations.ts'
@@ -57,6 +60,8 @@ import { createTransport } from './mail-transport.ts'
 import { type Area, dayMs, hourMs, type SharedParts, sealingOf } from './parts.ts'
 
 export type MailArea = Area & {
+  /** Operations for calls inside of the process only. */
+  innerRoutes: Route[]
   attachments: Attachments
   dkim: Dkim
   inboundMail: InboundMail
@@ -99,7 +104,7 @@ export function createMailArea(
     publicUrl,
   })
   const content = createContentWriter()
-  const compose = createCompose(attachments, createFindRecipients(db), dkim, content)
+  const compose = createCompose(attachments, createFindRecipients(db), dkim, content, createReadRaw(db, blobs))
   const messages = createMessages({
     db,
     blobs,
@@ -154,6 +159,7 @@ export function createMailArea(
   const secrets = createSecretSearcher({ log: log.child({ part: 'secret-searcher' }) })
   const outboundMail = createOutboundMail({
     db,
+    blobs,
     identities,
     attachments,
     messages,
@@ -229,6 +235,12 @@ export function createMailArea(
     domainReports,
     isServed: domains.domains.isServed,
     linkDecisions: createLinkDecisions({ db, identities, drafts, key: linkKey }),
+    innerRoutes: [
+      {
+        ...route(submitMessage, 'agent', (call, { params, body }) => outboundMail.submit(call, params.email_address, body)),
+        sameness: samenessOf,
+      },
+    ],
     routes: [
       ...outboundMailRoutes(outboundMail),
       ...messageRoutes(messages, attachments),

@@ -51,6 +51,8 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   /** Null when it is off. */
   accessLog: AccessLog | null
   routes: Route[]
+  /** Operations for calls inside of the process only. */
+  innerRoutes: Route[]
   /** Handlers for the worker, one per kind of job. */
   handlers: JobHandler[]
   scheduledTasks: ScheduledTask[]
@@ -101,6 +103,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     requestRecorder: account.requests.recorder,
     accessLog,
     routes: areas.flatMap((area) => area.routes ?? []),
+    innerRoutes: mail.innerRoutes,
     handlers: areas.flatMap((area) => area.handlers ?? []),
     scheduledTasks: areas.flatMap((area) => area.scheduledTasks ?? []),
     close: async () => {

@@ -3,7 +3,7 @@
 import { requestApproval } from '@callsign/contract/approvals'
 import { messageBytesMax } from '@callsign/contract/attachments'
 import { createDraft } from '@callsign/contract/drafts'
-import { recipientsMax, sendMail } from '@callsign/contract/outbound-mail'
+import { recipientsMax } from '@callsign/contract/outbound-mail'
 import type { Config } from '../config/settings.ts'
 import type { ApiCalls } from '../core/api-call.ts'
 import type { BusinessEvents } from '../core/business-events.ts'
@@ -16,6 +16,8 @@ import { TokenBuckets } from '../edges/api/rate-limit.ts'
 import type { Pages } from '../edges/api/server.ts'
 import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../edges/smtp/server/listener.ts'
 import { createSignIn, createSubmissionReceiver, type SubmissionApi } from '../edges/smtp/server/submission.ts'
+import { submitMessage } from '../features/mail/outbound/submission.ts'
+import { readSubmission, toDraftBody } from '../features/mail/outbound/submitted-message.ts'
 import { createAutoconfigPages } from './autoconfig.ts'
 import type { ServerParts } from './server.ts'
 
@@ -68,7 +70,7 @@ export function createSubmission({ config, parts, log, businessEvents, smtp }: N
   return { servers, pages: [{ paths: [], mount }, ...createAutoconfigPages(config, parts)] }
 }
 
-function createSubmissionApi({ console: accounts, identities, messages }: ServerParts, apiCalls: () => ApiCalls): SubmissionApi {
+function createSubmissionApi({ console: accounts, identities }: ServerParts, apiCalls: () => ApiCalls): SubmissionApi {
   return {
     async isAllowed({ username, key, address }) {
       try {
@@ -86,32 +88,17 @@ function createSubmissionApi({ console: accounts, identities, messages }: Server
       const headers = { authorization: `Bearer ${key}`, 'user-agent': userAgent }
       const caller = await apiCalls().authenticate({ headers, socket: { remoteAddress: address } })
       const { call } = apiCalls().as(caller)
-      const latestOf = async (threadId: string) => {
-        const { mailboxId, organizationId } = await identities.requireMailbox(caller, username)
-        return (await messages.requireThread(mailboxId, organizationId, threadId)).latest
-      }
-      let answeredId: string | null = null
+      const params = { email_address: username }
       return {
-        async findThread(references) {
-          const { mailboxId } = await identities.requireMailbox(caller, username)
-          const found = await messages.findReferencedThread(mailboxId, references)
-          answeredId = found?.messageId ?? null
-          return found?.threadId ?? null
+        async send({ raw, recipients }, key) {
+          const body = { mime: raw.toString('base64'), recipients }
+          return (await call(submitMessage, { params, body, idempotencyKey: key ?? undefined })).id
         },
 
-        async send(body, key) {
-          const { id } = await call(sendMail, { body: { ...body, agent: username }, idempotencyKey: key ?? undefined })
-          return id
-        },
-
-        async requestApproval(body, key) {
+        async requestApproval({ raw, recipients }, key) {
           const idempotencyKey = key === null ? undefined : `${key}-draft`
-          const { thread_id: threadId, ...fields } = body
-          const params = { email_address: username }
-          // Another latest message at the second time would be another body, and the key would be refused.
-          const inReplyTo = threadId === undefined ? null : (answeredId ?? (await latestOf(threadId))?.id ?? null)
-          if (inReplyTo !== null) Object.assign(fields, { in_reply_to: inReplyTo })
-          const { id, version, status } = await call(createDraft, { params, body: fields as never, idempotencyKey })
+          const body = toDraftBody(readSubmission(raw, recipients))
+          const { id, version, status } = await call(createDraft, { params, body, idempotencyKey })
           const approval = { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey }
           if (status === 'draft') await call(requestApproval, approval).catch(unlessGone)
           return id

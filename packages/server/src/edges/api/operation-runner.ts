@@ -51,7 +51,7 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
     const answerOnce = async (call: Call, input: OperationInput, key: string): Promise<OperationResult> => {
       const answer = await runOnce({
         scope: scopeOf(call.caller, shape, (input.params ?? {}) as Record<string, string>, key),
-        bodyHash: hashBody(input.body ?? null),
+        bodyHash: hashBody(route.sameness ? route.sameness(input.body as never) : (input.body ?? null)),
         status,
         serialize: write,
         run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input as never, undefined),

@@ -47,6 +47,8 @@ export type HttpServerOptions = {
   /** The version that the reference shows. */
   version: string
   routes: Route[]
+  /** Operations that only other edges of this process call. */
+  innerRoutes?: Route[]
   authenticate: Authenticate
   /** The caller that a token had at its last request, for look-aheads. */
   recall?: Recall
@@ -244,8 +246,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const streams = createEventStreams(log)
   const polls = createLongPolls()
   const { transact, replays } = options
-  const operations = options.routes.map(createRunner({ transact, replays, polls, businessEvents }))
-  const apiCalls = createApiCalls({ operations, admission, requestLog })
+  const toRun = createRunner({ transact, replays, polls, businessEvents })
+  const operations = options.routes.map(toRun)
+  const apiCalls = createApiCalls({ operations: [...operations, ...(options.innerRoutes ?? []).map(toRun)], admission, requestLog })
   for (const { mount } of pages)
     mount(app, {
       apiCalls,

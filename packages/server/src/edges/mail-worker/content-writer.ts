@@ -50,7 +50,8 @@ export function createContentWriter(
     toPage: async (owner, message) => toBuffer(await perform(owner, message.html.length + message.text.length, { kind: 'page', message })),
     async compose(owner, draft, keys) {
       const files = draft.attachments ?? []
-      const size = (draft.text ?? '').length + (draft.html ?? '').length + files.reduce((sum, { bytes }) => sum + bytes.length, 0)
+      const own = draft.content?.body.length ?? (draft.text ?? '').length + (draft.html ?? '').length
+      const size = files.reduce((sum, { bytes }) => sum + bytes.length, own)
       return toBuffer(await perform(owner, size, { kind: 'compose', draft, keys }))
     },
     close: pool.close,

@@ -1,8 +1,10 @@
 // Messages, their labels and their attachments as AgentMail shows and takes them.
+
 import type { Attachment } from '@callsign/contract/attachments'
 import type { Message, MessageItem } from '@callsign/contract/message-views'
 import type { BodyOf } from '@callsign/contract/operation'
 import type { sendMessage } from '@callsign/contract/outbound-mail'
+import { takeThreadHeaders } from '@callsign/mail/compose/custom-headers'
 import type { Static } from 'typebox'
 import { type AgentMailRequest, notOffered, notThere, optionalList, optionalText, present, wrongValue } from './route.ts'
 
@@ -173,16 +175,21 @@ export function ownLabelsIn(request: AgentMailRequest, field: string): string[] 
 /** A sent message in the answer. */
 export const toSent = ({ id, thread_id }: { id: string; thread_id: string }) => ({ message_id: id, thread_id })
 
-/** The fields that new messages, replies and forwards have in common. */
+/**
+ * The fields that new messages, replies and forwards have in common, and the Message-IDs in In-Reply-To and References, which programs set
+ * themselves. A reply has those of its message.
+ */
 export function contentOf(request: AgentMailRequest) {
   if (request.body.track_opens === true) throw notOffered('`track_opens`')
-  const { headers } = request.body
+  const given = request.body.headers
+  const { headers, references } = takeThreadHeaders(typeof given === 'object' && given !== null ? (given as Record<string, string>) : {})
   const attachments = attachmentInputs(request.body.attachments)
   const labels = ownLabelsIn(request, 'labels')
-  return {
+  const content = {
     ...(labels.length > 0 && { labels }),
     ...present({ text: optionalText(request, 'text'), html: optionalText(request, 'html') }),
-    ...(typeof headers === 'object' && headers !== null && { headers: headers as Record<string, string> }),
+    ...(Object.keys(headers).length > 0 && { headers }),
     ...(attachments.length > 0 && { attachments }),
   }
+  return { content, references }
 }

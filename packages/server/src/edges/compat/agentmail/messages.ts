@@ -99,7 +99,7 @@ const reply = async (request: AgentMailRequest, isToAll: boolean) =>
     await request.call(replyToMessage, {
       params: pathOf(request),
       body: {
-        ...contentOf(request),
+        ...contentOf(request).content,
         ...recipientsOf(request),
         ...present({ to: optionalList(request, 'to') }),
         ...((isToAll || request.body.reply_all === true) && { reply_all: true }),
@@ -112,18 +112,21 @@ const sendingRoutes: AgentMailRoute[] = [
     method: 'POST',
     path: '/inboxes/:inbox_id/messages/send',
     bodyBytesMax: attachmentBodyBytesMax,
-    run: async (request) =>
-      toSent(
+    run: async (request) => {
+      const { content, references } = contentOf(request)
+      return toSent(
         await request.call(sendMessage, {
           params: { email_address: parameter(request, 'inbox_id') },
           body: {
-            ...contentOf(request),
+            ...content,
+            ...(references.length > 0 && { references }),
             ...recipientsOf(request),
             to: optionalList(request, 'to') ?? [],
             subject: optionalText(request, 'subject') ?? '',
           },
         }),
-      ),
+      )
+    },
   },
   { method: 'POST', path: `${messagePath}/reply`, bodyBytesMax: attachmentBodyBytesMax, run: (request) => reply(request, false) },
   { method: 'POST', path: `${messagePath}/reply-all`, bodyBytesMax: attachmentBodyBytesMax, run: (request) => reply(request, true) },
@@ -136,7 +139,7 @@ const sendingRoutes: AgentMailRoute[] = [
         await request.call(forwardMessage, {
           params: pathOf(request),
           body: {
-            ...contentOf(request),
+            ...contentOf(request).content,
             ...recipientsOf(request),
             to: optionalList(request, 'to') ?? [],
             ...present({ subject: optionalText(request, 'subject') }),

@@ -1,6 +1,7 @@
 // New messages in the fields of Resend: addresses, bodies and attachments.
 import type { BodyOf } from '@callsign/contract/operation'
 import type { sendMessage } from '@callsign/contract/outbound-mail'
+import { takeThreadHeaders } from '@callsign/mail/compose/custom-headers'
 import { isGiven, listField, notOffered, ResendFailure, textField } from './route.ts'
 
 export type Composition = BodyOf<typeof sendMessage>
@@ -30,9 +31,16 @@ export function compositionOf(body: Record<string, unknown> | unknown[]): Compos
     ...(others.bcc && { bcc: others.bcc }),
     ...(others.reply_to && { reply_to: others.reply_to }),
     ...(isGiven(fields.tags) && { tags: fields.tags as NonNullable<Composition['tags']> }),
-    ...(isGiven(fields.headers) && { headers: fields.headers as Record<string, string> }),
+    ...(isGiven(fields.headers) && threadedHeaders(fields.headers)),
     ...(isGiven(fields.attachments) && { attachments: attachmentsOf(fields.attachments) }),
   }
+}
+
+/** Headers as sends take them. Programs of Resend thread by In-Reply-To and References, which are a field of their own here. */
+export function threadedHeaders(given: unknown): Pick<Composition, 'headers' | 'references'> {
+  if (!isObject(given)) return { headers: given as Record<string, string> }
+  const { headers, references } = takeThreadHeaders(given as Record<string, string>)
+  return { headers, ...(references.length > 0 && { references }) }
 }
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

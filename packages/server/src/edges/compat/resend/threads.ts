@@ -8,7 +8,7 @@ import { forwardMessage, replyToMessage } from '@callsign/contract/outbound-mail
 import { deleteThread, getThread, listThreads, type Thread, updateThread } from '@callsign/contract/threads'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../../../core/api-call.ts'
-import { attachmentsOf, optionalText } from './composition.ts'
+import { attachmentsOf, optionalText, threadedHeaders } from './composition.ts'
 import { inboxOf } from './inboxes.ts'
 import { type DefinedLabels, readLabels } from './labels.ts'
 import { listFiltered, listPage, type ResendPage } from './pages.ts'
@@ -161,7 +161,7 @@ function answerOf(body: ResendRequest['body']): Fields {
     bcc: listField(body, 'bcc'),
     text: optionalText(fields, 'text'),
     html: optionalText(fields, 'html'),
-    headers: isGiven(fields.headers) ? fields.headers : undefined,
+    headers: isGiven(fields.headers) ? threadedHeaders(fields.headers).headers : undefined,
     attachments: isGiven(fields.attachments)
       ? attachmentsOf(fields.attachments).map((one) => ({ content_type: 'application/octet-stream', ...one }))
       : undefined,

@@ -1,9 +1,10 @@
 // Receiver of submitted mail: sends each message through the API with the key that its client signed in with.
 import { createHash } from 'node:crypto'
+import { findValue, readHeaderBlock } from '@callsign/mail/mime/headers'
+import { readMessageId } from '@callsign/mail/mime/message-ids'
 import { ApiError } from '../../../core/errors.ts'
 import type { Account, Envelope, MessageVerdict, SignIn, SmtpReceiver } from './receiver.ts'
 import { replies, type SmtpReply } from './reply.ts'
-import { readSubmission, type SendBody } from './submitted-message.ts'
 
 /** The client of a submission, as the API sees it. */
 export type Submitter = Account & { address: string }
@@ -16,14 +17,15 @@ export interface SubmissionApi {
   open(submitter: Submitter): Promise<MessageApi>
 }
 
+/** A submitted message and the recipients of its envelope. */
+export type SubmittedMail = { raw: Buffer; recipients: string[] }
+
 /** The operations of one message. Each rejects with ApiError. */
 export interface MessageApi {
-  /** The thread of the agent with one of these Message-IDs, or null. */
-  findThread(references: string[]): Promise<string | null>
   /** Sends once per key. Resolves with the id of the message. */
-  send(body: SendBody, idempotencyKey: string | null): Promise<string>
+  send(mail: SubmittedMail, idempotencyKey: string | null): Promise<string>
   /** Stores a draft once per key and requests its approval. Resolves with the id of the draft. */
-  requestApproval(body: SendBody, idempotencyKey: string | null): Promise<string>
+  requestApproval(mail: SubmittedMail, idempotencyKey: string | null): Promise<string>
 }
 
 type SignInOutcome = 'ok' | 'wrong' | 'throttled'
@@ -51,13 +53,9 @@ export const createSubmissionReceiver = (api: SubmissionApi, onStored: (id: stri
 
   async accept(envelope: Envelope, raw: Buffer): Promise<MessageVerdict> {
     const submitter = { ...(envelope.account as Account), address: envelope.clientAddress }
-    const { body, messageId, references } = readSubmission(raw, envelope.recipients)
-    const key = messageId === null ? null : idempotencyKeyOf(messageId, envelope)
+    const key = idempotencyKeyOf(raw, envelope)
     try {
-      const own = await api.open(submitter)
-      const threadId = references.length === 0 ? null : await own.findThread(references)
-      const whole = threadId === null ? body : { ...body, thread_id: threadId }
-      const id = await sendOrHold(own, whole, key)
+      const id = await sendOrHold(await api.open(submitter), { raw, recipients: envelope.recipients }, key)
       onStored(id)
       return { kind: 'stored', id }
     } catch (error) {
@@ -68,20 +66,22 @@ export const createSubmissionReceiver = (api: SubmissionApi, onStored: (id: stri
 })
 
 /** Sends a message, or requests its approval where the agent needs it or the server has reasons to hold it. */
-async function sendOrHold(api: MessageApi, body: SendBody, key: string | null): Promise<string> {
+async function sendOrHold(api: MessageApi, mail: SubmittedMail, key: string | null): Promise<string> {
   try {
-    return await api.send(body, key)
+    return await api.send(mail, key)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'approval_required') throw error
-    return api.requestApproval(body, key)
+    return api.requestApproval(mail, key)
   }
 }
 
-/** A client that lost the reply sends the same message to the same recipients again. */
-const idempotencyKeyOf = (messageId: string, { account, recipients }: Envelope): string =>
-  `smtp-${createHash('sha256')
-    .update(JSON.stringify([account?.username, messageId, [...recipients].sort()]))
-    .digest('base64url')}`
+/** A client that lost the reply sends the same message to the same recipients again. Null without a Message-ID. */
+function idempotencyKeyOf(raw: Buffer, { account, recipients }: Envelope): string | null {
+  const messageId = readMessageId(findValue(readHeaderBlock(raw, 0, null, (key) => key === 'message-id').fields, 'message-id'))
+  if (messageId === null) return null
+  const text = JSON.stringify([account?.username, messageId, [...recipients].sort()])
+  return `smtp-${createHash('sha256').update(text).digest('base64url')}`
+}
 
 /** The reply to an error of the API. Its message says what to change. */
 function toReply({ status, code, message, details = [] }: ApiError): SmtpReply {

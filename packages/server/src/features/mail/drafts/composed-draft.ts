@@ -29,6 +29,7 @@ export function composeDraft(owner: MailboxOwner, row: DraftRow, forwarded: Mess
       row.in_reply_to_message_id === null
         ? null
         : { id: row.in_reply_to_message_id, messageId: row.in_reply_to, references: row.reference_ids },
+    ...(row.reference_ids.length > 0 && { references: row.reference_ids }),
     threadId: row.thread_id,
   }
 }

@@ -6,7 +6,7 @@ import { newId } from '../../../core/ids.ts'
 import { readMetadata } from '../../../core/metadata.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { MessageRow } from '../messages/model.ts'
-import { answerTo, forwardOf } from '../outbound/model.ts'
+import { answerTo, forwardOf, type ThreadPlace } from '../outbound/model.ts'
 import { noApproval } from './approval.ts'
 import { asEntries, type DraftFields, type DraftRow, previewOf } from './model.ts'
 
@@ -20,6 +20,8 @@ type Given = {
   fields: DraftFields
   /** The message that the draft answers or forwards. */
   message: MessageRow | null
+  /** The place of a draft that names the Message-IDs that it answers. */
+  place: ThreadPlace
   isByAgent: boolean
   /** True when the caller can approve drafts. */
   isByApprover: boolean
@@ -28,7 +30,8 @@ type Given = {
   at: Date
 }
 
-export function newDraft({ owner, author, ownAddresses, body, fields, message, isByAgent, isByApprover, keyId, at }: Given): DraftRow {
+export function newDraft(given: Given): DraftRow {
+  const { owner, author, ownAddresses, body, fields, message, place, isByAgent, isByApprover, keyId, at } = given
   const answer = message && body.in_reply_to !== undefined ? answerTo(message, ownAddresses, body.reply_all ?? false) : null
   const text = fields.text ?? null
   const html = fields.html ?? null
@@ -38,10 +41,10 @@ export function newDraft({ owner, author, ownAddresses, body, fields, message, i
     id: newId('draft'),
     organization_id: owner.organizationId,
     mailbox_id: owner.mailboxId,
-    thread_id: answer && message ? message.thread_id : null,
-    in_reply_to_message_id: body.in_reply_to ?? null,
-    in_reply_to: answer?.parent.messageId ?? null,
-    reference_ids: answer?.parent.references ?? [],
+    thread_id: answer && message ? message.thread_id : place.threadId,
+    in_reply_to_message_id: body.in_reply_to ?? place.parent?.id ?? null,
+    in_reply_to: answer?.parent.messageId ?? place.references?.at(-1) ?? null,
+    reference_ids: answer?.parent.references ?? place.references ?? [],
     forward_of_message_id: body.forward_of ?? null,
     reply_all: body.reply_all ?? false,
     forward_attachments: body.forward_attachments ?? true,

@@ -18,7 +18,7 @@ import { type Accounts, actorOf, createOnce } from '../../account/organizations/
 import { type Attachments, insertAttachments } from '../attachments/operations.ts'
 import type { Messages } from '../messages/operations.ts'
 import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
-import type { OutboundMail } from '../outbound/operations.ts'
+import { findPlace, type OutboundMail } from '../outbound/operations.ts'
 import type { Storage } from '../storage/operations.ts'
 import { checkReviewer } from './approval.ts'
 import { createApprovalReview } from './approval-review.ts'
@@ -173,12 +173,12 @@ export function createDrafts(parts: Parts): Drafts {
         throw invalid('/forward_of', 'reply_to and forward_of cannot be combined')
       const source = body.in_reply_to ?? body.forward_of
       const message = source === undefined ? null : await messages.requireAnswerable(call.caller, mailbox, source)
+      const place = await findPlace(messages, owner, { references: body.references, source })
       const ownAddresses = message ? await outboundMail.findOwnAddresses(owner, message) : []
       // Checks a given author. An answer is from the address that its message came to.
-      const cameTo = body.in_reply_to === undefined ? null : message?.envelope_to
-      const author = await chooseAuthor(owner, fields.from_entry, cameTo)
+      const author = await chooseAuthor(owner, fields.from_entry, body.in_reply_to === undefined ? null : message?.envelope_to)
       const made = newDraft({
-        ...{ owner, author, ownAddresses, body, fields, message, at },
+        ...{ owner, author, ownAddresses, body, fields, message, place, at },
         isByAgent: call.caller.agents !== null,
         isByApprover: mayApprove(call.caller),
         keyId: keyIdOf(call),

@@ -26,6 +26,8 @@ import { type Checked, createSenderCheck } from './sender-check.ts'
 import * as store from './store.ts'
 import type { WakeGuard } from './wake-guard.ts'
 
+export { keepRaw }
+
 /** Inbound mail. */
 export interface InboundMail {
   /** The mailbox that receives mail for this address, role addresses included. Null when none does. Always queries the database. */

@@ -16,18 +16,22 @@ type Parts = {
   findMessage: (id: string) => Promise<MessageRow | null>
 }
 
-export function createRawFiles({ db, blobs, attachments, compose, findMessage }: Parts) {
-  /** The stored bytes of an inbound message. */
-  async function readRaw(rawId: string): Promise<Buffer> {
+/** Reads the stored bytes of a message that came by SMTP. */
+export const createReadRaw =
+  (db: Database, blobs: Blobs) =>
+  async (rawId: string): Promise<Buffer> => {
     const raw = await rawStore.findRaw(db, rawId)
     if (!raw) throw notFound('message')
     return raw.bytes ?? blobs.get(raw.blobKey as string)
   }
 
+export function createRawFiles({ db, blobs, attachments, compose, findMessage }: Parts) {
+  const readRaw = createReadRaw(db, blobs)
+
   /** The bytes of a message as they arrived, or as they are sent. */
   async function readFile(row: MessageRow): Promise<Buffer> {
     if (row.kept_bytes !== null) throw filesDeleted()
-    return row.raw_id === null ? compose(row) : readRaw(row.raw_id)
+    return row.direction === 'outbound' || row.raw_id === null ? compose(row) : readRaw(row.raw_id)
   }
 
   attachments.addSource({

@@ -52,8 +52,10 @@ export interface Threads {
   trashMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
   /** `POST …/messages/{message_id}/restore`. */
   restoreMessage(call: Call, mailbox: string, id: string): Promise<ReplyOf<typeof trashMessage>>
-  /** The thread of a mailbox that one of these Message-IDs belongs to, the first ones first, or null. */
-  findReferencedThread(mailboxId: string, references: string[]): Promise<{ threadId: string; messageId: string | null } | null>
+  /** The thread of a mailbox, and its message if it is there, that the last known of these Message-IDs belongs to. Quarantined mail does not count. */
+  findReferenced(mailboxId: string, references: string[]): Promise<{ threadId: string; messageId: string | null } | null>
+  /** True for a Message-ID that a message of the mailbox has or names, in quarantine too. */
+  isKnownMessageId(mailboxId: string, messageId: string): Promise<boolean>
   /** Moves messages of the scope to the trash or back, in the caller's transaction, and returns their changes. Leaves out messages in quarantine. */
   setMessagesTrashed(tx: Tx, scope: store.ChangeScope, ids: string[], isTrashed: boolean): Promise<LabelChange[]>
 }
@@ -177,13 +179,14 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
   }
 
   return {
-    async findReferencedThread(mailboxId, references) {
+    async findReferenced(mailboxId, references) {
       const known = (await referenceStore.findReferences(db, [{ mailboxId, references }])).get(mailboxId)
-      for (const reference of references) {
-        const found = known?.get(reference)
-        if (found) return { threadId: found.threadId, messageId: found.isQuarantined ? null : found.messageId }
-      }
-      return null
+      const found = known?.get(references.findLast((one) => known.get(one)?.isQuarantined === false) ?? '')
+      return found ? { threadId: found.threadId, messageId: found.messageId } : null
+    },
+
+    async isKnownMessageId(mailboxId, messageId) {
+      return (await referenceStore.findReferences(db, [{ mailboxId, references: [messageId] }])).get(mailboxId)?.has(messageId) === true
     },
 
     async listThreads(caller, mailbox, query) {

@@ -1,4 +1,6 @@
-// Composes and signs a stored outbound message from its fields and attachments. The bytes are the same each time.
+// Composes and signs a stored outbound message from its fields and attachments, or from the content that a program submitted. The bytes are the
+// same each time.
+import { readFinishedContent } from '@callsign/mail/compose/finished-content'
 import type { MessageDraft } from '@callsign/mail/compose/message-draft'
 import { parseAddresses } from '@callsign/mail/mime/addresses'
 import type { Attachments } from '../attachments/operations.ts'
@@ -12,12 +14,19 @@ export type FindRecipients = (messageId: string) => Promise<RecipientRow[]>
 
 /** A function from a stored outbound message to its bytes, RFC 5322 with CRLF line ends, signed for the domain that it is from. */
 export const createCompose =
-  (attachments: Attachments, findRecipients: FindRecipients, dkim: Pick<Dkim, 'findSigningKeys'>, content: ContentWriter) =>
+  (
+    attachments: Attachments,
+    findRecipients: FindRecipients,
+    dkim: Pick<Dkim, 'findSigningKeys'>,
+    writer: ContentWriter,
+    readRaw: (rawId: string) => Promise<Buffer>,
+  ) =>
   async (message: MessageRow): Promise<Buffer> => {
-    const [recipients, keys, files] = await Promise.all([
+    const [recipients, keys, source, files] = await Promise.all([
       findRecipients(message.id),
       dkim.findSigningKeys(message.organization_id, message.from_address),
-      message.attachment_count > 0 ? attachments.readAll(message.id) : [],
+      message.raw_id === null ? null : readRaw(message.raw_id),
+      message.raw_id === null && message.attachment_count > 0 ? attachments.readAll(message.id) : [],
     ])
     const named = (kind: 'to' | 'cc') => recipients.filter((row) => row.kind === kind).map(({ name, address }) => ({ name, address }))
     const { custom, autoSubmitted } = splitHeaders(message.headers)
@@ -37,6 +46,7 @@ export const createCompose =
       headers: custom,
       autoSubmitted,
       attachments: files,
+      content: source && readFinishedContent(source),
     }
-    return content.compose(message.organization_id, draft, keys)
+    return writer.compose(message.organization_id, draft, keys)
   }

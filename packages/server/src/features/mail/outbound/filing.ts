@@ -8,12 +8,20 @@ import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import type { Guardrail } from '../rules/model.ts'
 import { bodyBytes, type Inspection, type OutgoingMessage, toRecipientRows } from './model.ts'
+import type { CountedMessage } from './sending-limits.ts'
 
 /** An outgoing message and the mailbox that sends it, inspected before the transaction that files it. `text` is its text, or that of its HTML. */
 export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspection: Inspection; text?: string }
 
 /** True for a message whose text has to be made from its HTML, which readers without HTML, search and threads need. */
 export const lacksText = ({ text }: Pick<OutgoingMessage, 'text'>): boolean => text.trim() === ''
+
+/** An outgoing message as sending limits count it. */
+export const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({
+  owner,
+  keyId: outgoing.keyId,
+  addresses: toRecipientRows(outgoing.recipients).map(({ address }) => address),
+})
 
 /** The rows of an outgoing message, queued. */
 export function toFiling({ owner, outgoing, inspection, text: made }: Addressed, guardrail: Guardrail, mailDomain: string) {
@@ -23,7 +31,9 @@ export function toFiling({ owner, outgoing, inspection, text: made }: Addressed,
   const rows = toRecipientRows(outgoing.recipients)
   const addresses = (kind: 'to' | 'cc' | 'bcc') => outgoing.recipients[kind].map((entry) => entry.address)
   const text = made ?? (lacksText(outgoing) ? htmlToText(outgoing.html) : outgoing.text)
+  const raw = outgoing.submitted?.raw
   const moved = outgoing.moved ?? { count: 0, sizeBytes: 0 }
+  const fileBytes = outgoing.attachments.reduce((sum, row) => sum + row.size_bytes, moved.sizeBytes)
   const message: Omit<MessageRow, 'thread_id' | 'in_reply_to_message_id'> = {
     id,
     organization_id: owner.organizationId,
@@ -42,9 +52,9 @@ export function toFiling({ owner, outgoing, inspection, text: made }: Addressed,
     html: outgoing.html,
     extracted_text: text,
     codes: [],
-    rfc_message_id: `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
-    in_reply_to: outgoing.parent?.messageId ?? null,
-    reference_ids: outgoing.parent?.references ?? [],
+    rfc_message_id: outgoing.submitted?.messageId ?? `<${id.slice(id.indexOf('_') + 1)}@${mailDomain}>`,
+    in_reply_to: outgoing.references?.at(-1) ?? outgoing.parent?.messageId ?? null,
+    reference_ids: outgoing.references ?? outgoing.parent?.references ?? [],
     headers: outgoing.autoSubmitted === null ? outgoing.headers : { ...outgoing.headers, [autoSubmittedField]: outgoing.autoSubmitted },
     authentication: null,
     envelope_from: outgoing.autoSubmitted === 'auto-replied' ? '' : outgoing.from.address,
@@ -54,11 +64,10 @@ export function toFiling({ owner, outgoing, inspection, text: made }: Addressed,
     metadata: outgoing.metadata,
     is_read: true,
     is_starred: false,
-    size_bytes:
-      bodyBytes({ text, html: outgoing.html }) + outgoing.attachments.reduce((sum, row) => sum + row.size_bytes, 0) + moved.sizeBytes,
+    size_bytes: raw?.sizeBytes ?? bodyBytes({ text, html: outgoing.html }) + fileBytes,
     kept_bytes: null,
     attachment_count: outgoing.attachments.length + moved.count,
-    raw_id: null,
+    raw_id: raw?.id ?? null,
     guardrail,
     flags: inspection.flags,
     released_at: null,

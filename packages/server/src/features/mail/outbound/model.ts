@@ -41,14 +41,36 @@ export type OutgoingMessage = {
   attachments: Omit<NewAttachment, 'position' | 'organization_id' | 'created_at'>[]
   /** Existing attachment rows that the caller moves to the message in the same transaction. */
   moved?: { count: number; sizeBytes: number }
+  /** A message that a program has composed. */
+  submitted?: {
+    /** Its bytes, whose content is sent. Null for one that is composed again. */
+    raw: {
+      id: string
+      organizationId: string
+      sizeBytes: number
+      sha256: Buffer
+      bytes: Buffer | null
+      blobKey: string | null
+      at: Date
+    } | null
+    /** Its own Message-ID. Null for a new one. */
+    messageId: string | null
+    /** The content for the outbound guard in place of `attachments`, each file with at most this number of its first bytes. */
+    readFiles: (bytesMax: number) => SearchedBytes[]
+  }
   /** True when a person has approved exactly this message. */
   isApproved: boolean
   /** The API key that sends or scheduled it. Null for a person in the console and a link. */
   keyId: string | null
   parent: Parent | null
+  /** Message-IDs that replace those of the parent, the answered one last. They may be of messages elsewhere. */
+  references?: string[]
   /** The thread to join; null starts one. */
   threadId: string | null
 }
+
+/** The place of a message in the threads of its mailbox. */
+export type ThreadPlace = Pick<OutgoingMessage, 'parent' | 'threadId' | 'references'>
 
 /** The content of a message, before it is queued. */
 export type ComposedMessage = Pick<
@@ -58,6 +80,14 @@ export type ComposedMessage = Pick<
 
 /** A message that has been filed as queued. */
 export type Queued = { id: string; threadId: string; at: Date }
+
+/** The reply to a send. */
+export const toQueuedReply = ({ id, threadId, at }: Queued) => ({
+  id,
+  thread_id: threadId,
+  status: 'queued' as const,
+  created_at: at.toISOString(),
+})
 
 /** 409: the message to forward is gone. */
 export const forwardedIsGone = (): ApiError => new ApiError('conflict', 'The message to forward was deleted.')

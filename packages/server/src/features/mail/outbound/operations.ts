@@ -2,6 +2,7 @@
 import type * as batches from '@callsign/contract/batches'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/outbound-mail'
+import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { keyIdOf } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
@@ -41,12 +42,16 @@ import {
   parentOf,
   type Queued,
   readAddresses,
+  toQueuedReply,
 } from './model.ts'
+import { createPrepare } from './new-message.ts'
 import { createOutgoingQueue } from './outgoing-queue.ts'
 import type { SecretSearcher } from './provider.ts'
+import { createSubmit, type Submit } from './submission.ts'
 
 export { composedFields } from './composed-message.ts'
 export { replyAddressesOf } from './reply-addresses.ts'
+export { findPlace } from './thread-place.ts'
 
 type SendBody = BodyOf<typeof contract.sendMessage>
 type ReplyBody = BodyOf<typeof contract.replyToMessage>
@@ -65,6 +70,8 @@ export interface OutboundMail extends Authors {
   /** `POST …/messages/{message_id}/forward`: starts a thread, quotes the original and includes its attachments by default. */
   forwardMessage(call: Call, mailbox: string, messageId: string, body: ForwardBody): Promise<ReplyOf<typeof contract.forwardMessage>>
 
+  /** Sends a message that a program has composed. */
+  submit: Submit
   /** Queues a message in the caller's transaction. It was inspected before. */
   queueMessage(tx: Tx, message: Addressed): Promise<Queued>
   /**
@@ -82,6 +89,7 @@ export interface OutboundMail extends Authors {
 
 type Parts = {
   db: Database
+  blobs: Blobs
   identities: Identities
   attachments: Attachments
   messages: Messages
@@ -147,47 +155,9 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       .catch(orGone)
   }
 
-  const queued = (message: Queued) => ({
-    id: message.id,
-    thread_id: message.threadId,
-    status: 'queued' as const,
-    created_at: message.at.toISOString(),
-  })
-
-  /** Reads and checks a new message, and stores its attachments. */
-  async function prepare(call: Call, owner: MailboxOwner, body: SendBody): Promise<OutgoingMessage> {
-    const recipients = checkRecipients({
-      to: readAddresses('to', body.to),
-      cc: readAddresses('cc', body.cc ?? []),
-      bcc: readAddresses('bcc', body.bcc ?? []),
-    })
-    const replyTo = readAddresses('reply_to', asList(body.reply_to))
-    const from = await chooseAuthor(owner, body.from)
-    const headers = checkHeaders(body.headers)
-    const marks = readMarks(body)
-    checkSubject(body.subject)
-    if (body.text === undefined && !body.html) throw invalid('/text', 'a message needs text or html')
-    const thread = body.thread_id === undefined ? null : await messages.requireThread(owner.mailboxId, owner.organizationId, body.thread_id)
-    const files = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(body))
-    return {
-      from,
-      recipients,
-      replyTo,
-      subject: body.subject,
-      text: body.text ?? '',
-      html: body.html ?? '',
-      headers,
-      ...marks,
-      autoSubmitted: body.automatic ? 'auto-generated' : null,
-      attachments: files,
-      isApproved: false,
-      keyId: keyIdOf(call),
-      parent: thread?.latest ? parentOf(thread.latest) : null,
-      threadId: thread?.threadId ?? null,
-    }
-  }
-
-  const send = async (call: Call, owner: MailboxOwner, body: SendBody) => queue(call, owner, await prepare(call, owner, body), queued)
+  const prepare = createPrepare({ messages, chooseAuthor, takeFiles })
+  const send = async (call: Call, owner: MailboxOwner, body: SendBody) =>
+    queue(call, owner, await prepare(call, owner, body), toQueuedReply)
 
   const sendBatch = createBatchSend({ ...outgoingQueue, requireSender: identities.requireSender, prepare })
 
@@ -288,6 +258,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         .catch(orGone)
     },
 
+    submit: createSubmit({ ...parts, authors, outgoingQueue }),
     inspect,
     sendBatch,
     queueMessage,

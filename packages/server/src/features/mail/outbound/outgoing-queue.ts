@@ -21,7 +21,7 @@ import type { Storage } from '../storage/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import type { LoopRule } from './agent-loop.ts'
 import { answerSubject, answersIn } from './answers.ts'
-import { type Addressed, lacksText, toFiling } from './filing.ts'
+import { type Addressed, lacksText, toCounted, toFiling } from './filing.ts'
 import { createHolds } from './holds.ts'
 import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
@@ -38,7 +38,7 @@ import {
 } from './model.ts'
 import type { SecretSearcher } from './provider.ts'
 import { replyAddressesOf } from './reply-addresses.ts'
-import { type Charge, type CountedMessage, chargesOf, countReached, recipientsRefusal } from './sending-limits.ts'
+import { type Charge, chargesOf, countReached, recipientsRefusal } from './sending-limits.ts'
 
 type Parts = {
   db: Database
@@ -111,7 +111,7 @@ export function createOutgoingQueue(parts: Parts) {
     holds.inspect(owner, {
       ...outgoing,
       fileNames: outgoing.attachments.map(({ filename }) => filename),
-      readFiles: (bytesMax) => attachments.readHeads(outgoing.attachments, bytesMax),
+      readFiles: async (bytesMax) => outgoing.submitted?.readFiles(bytesMax) ?? attachments.readHeads(outgoing.attachments, bytesMax),
     })
 
   /** Files messages as queued, with their jobs, in the caller's transaction. */
@@ -154,7 +154,8 @@ export function createOutgoingQueue(parts: Parts) {
     const known = await findThreads(tx, filings)
     const charges = chargesOf(counted, limitDefaults)
     const answers = answersIn(messages, loopRule)
-    const filed = await fileMessages(tx, filings, known, [], async () => {
+    const raws = messages.flatMap(({ outgoing }) => outgoing.submitted?.raw ?? [])
+    const filed = await fileMessages(tx, filings, known, raws, async () => {
       const jobs = filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id }))
       const written = [enqueue(tx, jobs), ...(checks ?? []).map((check) => check())]
       if (checks !== null && charges.length + answers.length === 0) tx.commitBehind()
@@ -242,7 +243,7 @@ export function createOutgoingQueue(parts: Parts) {
 
   /** Stores the attachments of a request. Refuses forbidden recipients before it fetches or stores anything. */
   async function takeFiles(owner: MailboxOwner, outgoing: Addressing, inputs: AttachmentInput[] | undefined, otherBytes: number) {
-    if (inputs !== undefined && inputs.length > 0) await judge(db, [{ owner, outgoing }])
+    if (inputs !== undefined && inputs.length > 0) await judgeAddresses(owner, outgoing)
     return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
   }
 
@@ -263,9 +264,13 @@ export function createOutgoingQueue(parts: Parts) {
     return decided.map((one, index) => refusals.get(messages[index] as Addressed) ?? one)
   }
 
+  /** Refuses forbidden recipients of a message before anything is stored for it. */
+  const judgeAddresses = async (owner: MailboxOwner, outgoing: Addressing): Promise<void> => void (await judge(db, [{ owner, outgoing }]))
+
   return {
     inspect: holds.inspect,
     inspectOne,
+    judgeAddresses,
     prepareFiling,
     judgeBatch,
     queue,
@@ -288,10 +293,4 @@ const toAsked = ({ owner, outgoing }: Judged) => ({
   organizationId: owner.organizationId,
   addressees: toRecipientRows(outgoing.recipients),
   replyAddresses: replyAddressesOf(outgoing, [owner.address, outgoing.from.address]),
-})
-
-const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({
-  owner,
-  keyId: outgoing.keyId,
-  addresses: toRecipientRows(outgoing.recipients).map(({ address }) => address),
 })

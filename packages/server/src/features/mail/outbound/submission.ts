@@ -1,0 +1,124 @@
+// Sends messages that programs have composed. Their content goes out as it is, behind a header of Callsign's, and passes every check of a send.
+import { hash } from 'node:crypto'
+import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
+import { type BodyOf, operation, type ReplyOf } from '@callsign/contract/operation'
+import { QueuedMessage, recipientsMax, refusals } from '@callsign/contract/outbound-mail'
+import { AddressText, MailboxParam, strict } from '@callsign/contract/schema'
+import type { SearchedBytes } from '@callsign/mail/content/secrets/message-search'
+import Type from 'typebox'
+import type { Blobs } from '../../../core/blobs.ts'
+import { keyIdOf } from '../../../core/caller.ts'
+import { newId } from '../../../core/ids.ts'
+import type { Call } from '../../../core/route.ts'
+import type { Identities } from '../../account/identities/operations.ts'
+import type { Attachments } from '../attachments/operations.ts'
+import { keepRaw } from '../inbound/operations.ts'
+import type { Messages } from '../messages/operations.ts'
+import type { Authors } from './author.ts'
+import { checkRecipients, type OutgoingMessage, readAddresses, toQueuedReply } from './model.ts'
+import type { createOutgoingQueue } from './outgoing-queue.ts'
+import { readSubmission, type Submission, sourceWithout } from './submitted-message.ts'
+import { findPlace } from './thread-place.ts'
+
+/** An operation for calls inside of the process only. `mime` is base64. `recipients` are those of the envelope. */
+export const submitMessage = operation({
+  id: 'submitMessage',
+  method: 'POST',
+  path: '/api/v1/mailboxes/{email_address}/submissions',
+  summary: 'Sends a message that a program has composed.',
+  tag: 'Messages',
+  scopes: ['mail:send'],
+  params: strict({ email_address: MailboxParam }),
+  body: strict({ mime: Type.String(), recipients: Type.Array(AddressText, { minItems: 1, maxItems: recipientsMax }) }),
+  status: 201,
+  reply: QueuedMessage,
+  errors: refusals,
+  idempotent: true,
+  bodyBytesMax: attachmentBodyBytesMax,
+})
+
+/** The fields that two submissions of the same message have in common. Programs write a new date and new boundaries when they send a message again. */
+export function samenessOf({ mime, recipients }: BodyOf<typeof submitMessage>): unknown {
+  const { content: _, attachments, ...fields } = readSubmission(Buffer.from(mime, 'base64'), recipients)
+  return { ...fields, from: fields.from ?? null, files: attachments.map(({ filename, bytes }) => [filename, bytes.toString('base64')]) }
+}
+
+export type Submit = (call: Call, mailbox: string, body: BodyOf<typeof submitMessage>) => Promise<ReplyOf<typeof submitMessage>>
+
+type Parts = {
+  blobs: Blobs
+  identities: Identities
+  attachments: Attachments
+  messages: Messages
+  authors: Authors
+  outgoingQueue: Pick<ReturnType<typeof createOutgoingQueue>, 'queue' | 'judgeAddresses'>
+}
+
+export function createSubmit({ blobs, identities, attachments, messages, authors, outgoingQueue }: Parts): Submit {
+  /** The rows of the files, as ranges of the raw message, or stored for themselves when the message is composed again. */
+  const rowsOf = async (organizationId: string, { attachments: files, content }: Submission): Promise<OutgoingMessage['attachments']> => {
+    if (content === null) return attachments.keep(organizationId, files.map(loaded))
+    return files.map((file) => ({
+      ...{ id: newId('attachment'), filename: file.filename, content_type: file.contentType, content_id: file.contentId },
+      ...{ is_inline: file.disposition === 'inline', size_bytes: file.sizeBytes, blob_key: null, bytes: null },
+      ...{ raw_start: file.start, raw_end: file.end, encoding: file.encoding },
+    }))
+  }
+
+  return async (call, mailbox, { mime, recipients: envelope }) => {
+    const owner = await identities.requireSender(call.caller, mailbox)
+    const raw = Buffer.from(mime, 'base64')
+    const submission = readSubmission(raw, envelope)
+    const recipients = checkRecipients({
+      to: readAddresses('to', submission.to),
+      cc: readAddresses('cc', submission.cc),
+      bcc: readAddresses('bcc', submission.bcc),
+    })
+    const { references, messageId, content } = submission
+    const addressing = {
+      from: await authors.chooseAuthor(owner, submission.from),
+      recipients,
+      replyTo: readAddresses('reply_to', submission.replyTo),
+      headers: submission.headers,
+    }
+    const place = await findPlace(messages, owner, { references })
+    // Before anything is stored.
+    await outgoingQueue.judgeAddresses(owner, addressing)
+    const isTaken = messageId === null || (await messages.isKnownMessageId(owner.mailboxId, messageId))
+    const outgoing: OutgoingMessage = {
+      ...addressing,
+      subject: submission.subject,
+      text: submission.text,
+      html: submission.html,
+      labels: [],
+      tags: null,
+      metadata: null,
+      autoSubmitted: submission.isAutomatic ? 'auto-generated' : null,
+      attachments: await rowsOf(owner.organizationId, submission),
+      isApproved: false,
+      keyId: keyIdOf(call),
+      ...place,
+      submitted: {
+        raw: content === null ? null : await keepRaw(blobs, owner.organizationId, raw, hash('sha256', raw, 'buffer')),
+        messageId: isTaken ? null : messageId,
+        readFiles: (bytesMax) => searchedFiles(raw, submission, bytesMax),
+      },
+    }
+    return outgoingQueue.queue(call, owner, outgoing, toQueuedReply)
+  }
+}
+
+const loaded = ({ filename, contentType, contentId, bytes }: Submission['attachments'][number]) => ({
+  id: newId('attachment'),
+  filename,
+  contentType,
+  contentId,
+  bytes,
+})
+
+/** The files that the outbound guard reads, with the source around them, and with a cut one for content that it cannot read. */
+function searchedFiles(raw: Buffer, { attachments: files, isReadable }: Submission, bytesMax: number): SearchedBytes[] {
+  const read = [{ filename: 'MIME source', bytes: sourceWithout(raw, files) }, ...files]
+  const heads = read.map(({ filename, bytes }) => ({ name: filename, bytes: bytes.subarray(0, bytesMax), isCut: bytes.length > bytesMax }))
+  return isReadable ? heads : [...heads, { name: 'unreadable content', bytes: Buffer.alloc(0), isCut: true }]
+}
