@@ -142,10 +142,12 @@ function decoderOf(encoding: string): TextDecoder {
   return decoder
 }
 
-/** Reads bytes as UTF-8 when they are valid, else as windows-1252, the usual charset of undeclared 8-bit text. */
-export function guessText(bytes: Buffer): string {
+/** Reads bytes as UTF-8 when they are valid, else in this charset if it has them, else as windows-1252, the usual charset of undeclared 8-bit text. */
+export function guessText(bytes: Buffer, charset?: string): string {
   if (isAscii(bytes)) return bytes.toString('latin1')
-  return isUtf8(bytes) ? utf8Text(bytes) : decoderOf('windows-1252').decode(bytes)
+  if (isUtf8(bytes)) return utf8Text(bytes)
+  const { text, isKnown } = charset === undefined ? { text: '', isKnown: false } : decodeText(bytes, charset)
+  return isKnown && !text.includes('\ufffd') ? text : decoderOf('windows-1252').decode(bytes)
 }
 
 /**

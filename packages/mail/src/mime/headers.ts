@@ -24,13 +24,14 @@ const DASH = 0x2d
 
 /**
  * Reads the header block that starts at `start`. `isDelimiter` is true for the offset of a delimiter line of an enclosing multipart, which ends the block.
- * `isWanted` selects fields by key, null selects all. When the first line is not a field, the header is empty and the body starts at `start`.
+ * `isWanted` selects fields by key, null selects all. 8-bit values that are not UTF-8 are read in `charset`, or as windows-1252. When the first line is not a field, the header is empty and the body starts at `start`.
  */
 export function readHeaderBlock(
   raw: Buffer,
   start: number,
   isDelimiter: ((lineStart: number) => boolean) | null,
   isWanted: ((key: string) => boolean) | null,
+  charset?: string,
 ): HeaderBlock {
   const end = raw.length
   const lineStarts: number[] = []
@@ -58,7 +59,7 @@ export function readHeaderBlock(
   const block: HeaderBlock = { fields: [], bodyStart: bodyStart < 0 ? end : bodyStart, defects: [] }
   if (bodyStart < 0) block.defects.push('no-header-end')
   if (isLong) block.defects.push('long-header')
-  if (!readFields(raw, start, blockEnd, lineStarts, isWanted, block) && !isLong) {
+  if (!readFields(raw, start, blockEnd, lineStarts, { isWanted, charset }, block) && !isLong) {
     block.bodyStart = start
     block.fields = []
     block.defects = ['no-header-end']
@@ -72,7 +73,7 @@ function readFields(
   start: number,
   blockEnd: number,
   lineStarts: number[],
-  isWanted: ((key: string) => boolean) | null,
+  { isWanted, charset }: { isWanted: ((key: string) => boolean) | null; charset: string | undefined },
   block: HeaderBlock,
 ): boolean {
   const hasEightBit = !isAscii(raw.subarray(start, blockEnd))
@@ -99,7 +100,8 @@ function readFields(
       const key = name.toLowerCase()
       isContentField = key.startsWith('content-') && (isWanted === null || isWanted(key))
       if (isWanted === null || isWanted(key)) {
-        const folded = readEightBit(raw, start, text, text.indexOf(':', colon) + 1, to, hasEightBit)
+        const begin = text.indexOf(':', colon) + 1
+        const folded = hasEightBit ? guessText(raw.subarray(start + begin, start + to), charset) : text.slice(begin, to)
         block.fields.push({ name, key, value: until - index > 1 ? unfold(folded) : folded.trim() })
       }
     }
@@ -129,14 +131,6 @@ function findNameEnd(text: string, from: number, to: number): number {
     return text.charCodeAt(colon) === COLON ? at : -1
   }
   return -1
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters above ASCII
-const EIGHT_BIT = /[^\x00-\x7f]/
-
-function readEightBit(raw: Buffer, start: number, text: string, from: number, to: number, hasEightBit: boolean): string {
-  const value = text.slice(from, to)
-  return hasEightBit && EIGHT_BIT.test(value) ? guessText(raw.subarray(start + from, start + to)) : value
 }
 
 // Unfolds a value: a line end and the white space after it become one space.

@@ -6,7 +6,7 @@ import { readDate } from './dates.ts'
 import { findEnclosedBodies } from './enclosed-bodies.ts'
 import { decodeEncodedWords } from './encoded-words.ts'
 import { cleanFilename, defaultFilename } from './filenames.ts'
-import { findValue, findValues, type HeaderDefect, type HeaderField } from './headers.ts'
+import { findValue, findValues, type HeaderDefect, type HeaderField, readHeaderBlock } from './headers.ts'
 import { readMessageId, readMessageIds } from './message-ids.ts'
 import { type Leaf, type PartsDefect, splitParts } from './parts.ts'
 import { cutText, storableLine } from './storable-text.ts'
@@ -73,7 +73,7 @@ function parse(raw: Buffer, depth: number): ParsedMessage {
   const files = leaves.filter((leaf) => !bodies.has(leaf))
   for (const leaf of bodies) collector.add(leaf)
   const attachments = files.map((leaf) => readAttachment(raw, leaf, defects))
-  const { fields } = header
+  const fields = withSubjectIn([...bodies][0]?.parameters.get('charset'), raw, header.fields)
   const written = collector.finish()
   const isEmpty = !hasWords(written.text ?? '') && !isShown(written.html ?? '')
   const enclosed = isEmpty && depth < CONTAINER_DEPTH_MAX ? findEnclosedBodies(raw, files, (inner) => parse(inner, depth + 1)) : null
@@ -92,6 +92,17 @@ function parse(raw: Buffer, depth: number): ParsedMessage {
     autoSubmitted: isAutomatic(fields),
     defects: [...defects],
   }
+}
+
+/**
+ * The fields with an 8-bit subject in the charset of the body, as programs without encoded words write it. Addresses stay, because they must mean the
+ * same to every reader.
+ */
+function withSubjectIn(charset: string | undefined, raw: Buffer, fields: HeaderField[]): HeaderField[] {
+  const isSubject = (key: string): boolean => key === 'subject'
+  if (charset === undefined || !fields.some(({ key, value }) => isSubject(key) && /\P{ASCII}/u.test(value))) return fields
+  const read = readHeaderBlock(raw, 0, null, isSubject, charset).fields.values()
+  return fields.map((field) => (isSubject(field.key) ? (read.next().value ?? field) : field))
 }
 
 type People = Pick<ParsedMessage, 'from' | 'sender' | 'replyTo' | 'to' | 'cc' | 'bcc'>
