@@ -65,13 +65,21 @@ describe('by base64', () => {
     expect((await open(first.url)).body).toEqual(bytes)
   })
 
-  test('the type follows from the name, or is the given one without parameters', async () => {
+  test('the type follows from the name, or is the given one with its parameters', async () => {
     const found = await sent([
       { filename: 'a.csv', content: 'AAEC' },
       { filename: 'noextension', content: 'AAEC' },
       { filename: 'b.txt', content: 'AAEC', content_type: 'Text/Markdown; charset=utf-8' },
+      { filename: 'c.ics', content: 'AAEC', content_type: 'text/calendar; method=REQUEST; name=x; boundary=y' },
+      { filename: 'd.csv', content: 'AAEC', content_type: 'text/csv; charset=utf-8\r\nBcc: x@y.example' },
     ])
-    expect(found.map((one) => one.content_type)).toEqual(['text/csv', 'application/octet-stream', 'text/markdown'])
+    expect(found.map((one) => one.content_type)).toEqual([
+      'text/csv',
+      'application/octet-stream',
+      'text/markdown; charset=utf-8',
+      'text/calendar; method=REQUEST',
+      'text/csv',
+    ])
   })
 
   test.each<[string, object, string]>([

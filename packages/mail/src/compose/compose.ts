@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import MailComposer, { type MailComposerAttachment } from 'nodemailer/lib/mail-composer'
 import { detectExtension, encodeWord } from 'nodemailer/lib/mime-funcs'
+import { formatMediaType, readParameters } from '../mime/content-type.ts'
 import { autoSubmittedField, checkCustomHeaders } from './custom-headers.ts'
 import { withFinishedContent } from './finished-content.ts'
 import type { DraftAddress, DraftAttachment, MessageDraft, NamedAddress } from './message-draft.ts'
@@ -139,17 +140,15 @@ function extensionOf(type: string): string {
 }
 
 /**
- * The content type of a part. A multipart type is replaced, because it would make the part a container. An enclosed message must not be encoded
+ * The content type of a part with its parameters, such as `method=REQUEST`. A multipart type is replaced, because it would make the part a container. An enclosed message must not be encoded
  * (RFC 2046 §5.2.1), so a message that does not fit on 7-bit lines is sent as `application/octet-stream`.
  */
 function partType(contentType: string, bytes: Buffer): string {
-  const type = /^\s*([a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127})\s*(?:;\s*charset="?([a-z0-9_.:+-]{1,40})"?\s*)?(?:;|$)/i.exec(
-    contentType,
-  )
+  const type = /^\s*([a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127})\s*(?:;|$)/i.exec(contentType)
   const name = type?.[1]?.toLowerCase() ?? 'application/octet-stream'
   if (name.startsWith('multipart/')) return 'application/octet-stream'
   if (name.startsWith('message/') && !(name === 'message/rfc822' && fitsSevenBit(bytes))) return 'application/octet-stream'
-  return type?.[2] && name.startsWith('text/') ? `${name}; charset=${type[2]}` : name
+  return type ? formatMediaType(name, readParameters(contentType).parameters) : name
 }
 
 function fitsSevenBit(bytes: Buffer): boolean {

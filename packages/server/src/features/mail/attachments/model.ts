@@ -1,4 +1,5 @@
 // Checks of attachment inputs that need no I/O.
+import { formatMediaType, readParameters } from '@callsign/mail/mime/content-type'
 import { ApiError, invalid } from '../../../core/errors.ts'
 
 export type AttachmentInput = { filename: string; content_type?: string; content?: string; url?: string; content_id?: string | null }
@@ -31,7 +32,7 @@ const typesByExtension: Record<string, string> = {
 
 const contentTypePattern = /^[A-Za-z0-9!#$&^_.+-]{1,127}\/[A-Za-z0-9!#$&^_.+-]{1,127}$/
 
-/** The media type: the caller's without parameters, or one derived from the file name's extension. */
+/** The media type: the caller's with its parameters, such as `method=REQUEST`, or one derived from the file name's extension. */
 export function contentTypeOf(input: AttachmentInput, path: string): string {
   if (input.content_type === undefined) {
     const extension = /\.([A-Za-z0-9]{1,8})$/.exec(input.filename)?.[1]?.toLowerCase() ?? ''
@@ -40,7 +41,7 @@ export function contentTypeOf(input: AttachmentInput, path: string): string {
   const type = (input.content_type.split(';', 1)[0] as string).trim().toLowerCase()
   if (!contentTypePattern.test(type)) throw invalid(`${path}/content_type`, 'content_type must be a media type such as application/pdf')
   if (type.startsWith('multipart/')) throw invalid(`${path}/content_type`, 'content_type must not be multipart')
-  return type
+  return formatMediaType(type, readParameters(input.content_type).parameters)
 }
 
 /** The file name as given. Throws 400 for control characters and path separators. */
