@@ -19,6 +19,8 @@ export type MailSink = {
   answerRecipients: (script: Script) => void
   /** Sets the replies to the end of DATA from now on. The address is the first recipient's. */
   answerData: (script: Script) => void
+  /** Sets the replies to accepted messages from now on, without their code. */
+  answerAccepted: (text: (mail: SunkMail) => string) => void
   /** Number of RCPT commands with this address. */
   attempts: (address: string) => number
   close: () => Promise<void>
@@ -33,6 +35,7 @@ export async function startMailSink(onMail: (mail: SunkMail) => void = () => {})
   const dataAttempts = new Map<string, number>()
   let recipients: Script = () => null
   let data: Script = () => null
+  let accepted: ((mail: SunkMail) => string) | null = null
   const count = (map: Map<string, number>, address: string): number => {
     map.set(address, (map.get(address) ?? 0) + 1)
     return map.get(address) as number
@@ -63,7 +66,7 @@ export async function startMailSink(onMail: (mail: SunkMail) => void = () => {})
           parsed: await PostalMime.parse(raw),
         }
         mails.push(mail)
-        done()
+        done(null, accepted?.(mail))
         onMail(mail)
       })
     },
@@ -83,6 +86,9 @@ export async function startMailSink(onMail: (mail: SunkMail) => void = () => {})
     },
     answerData: (script) => {
       data = script
+    },
+    answerAccepted: (text) => {
+      accepted = text
     },
     attempts: (address) => recipientAttempts.get(address) ?? 0,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),

@@ -2,6 +2,7 @@
 import type { Sql } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import * as referenceStore from './reference-store.ts'
+import { relayedIdsIn } from './relayed-ids.ts'
 import { type KnownReferences, lookupOrder, type ThreadKeys } from './threading.ts'
 
 /** The thread of a new message, or the references that decide it. */
@@ -13,6 +14,12 @@ type Threaded = { message: Pick<MessageRow, 'mailbox_id' | 'rfc_message_id'>; th
 
 /** Known references of messages, by mailbox. */
 export type KnownThreads = Map<string, KnownReferences>
+
+/** Records the ids in the answers of a relay to a sent message, so that answers to the Message-ID that recipients got join its thread. */
+export async function learnRelayedIds(sql: Sql, messageId: string, answers: string[]): Promise<void> {
+  const ids = [...new Set(answers.flatMap(relayedIdsIn))]
+  if (ids.length > 0) await referenceStore.insertRelayedIds(sql, messageId, ids)
+}
 
 /** Looks up the references that decide the threads of messages. */
 export const findThreads = (sql: Sql, filings: Threaded[]): Promise<KnownThreads> =>

@@ -1,5 +1,6 @@
 // The SQL of Message-IDs that a mailbox has seen, and of the threads that own them.
 import { isUniqueViolation, type Sql, TryAgain, type Tx, tryAgain } from '../../../core/sql.ts'
+import { relayedIdOf } from './relayed-ids.ts'
 import type { KnownReferences } from './threading.ts'
 
 /** The threads and messages that these references belong to, one map a mailbox. */
@@ -8,7 +9,9 @@ export async function findReferences(
   wanted: { mailboxId: string; references: string[] }[],
 ): Promise<Map<string, KnownReferences>> {
   const byMailbox = new Map<string, KnownReferences>(wanted.map(({ mailboxId }) => [mailboxId, new Map()]))
-  const pairs = wanted.flatMap(({ mailboxId, references }) => references.map((reference) => ({ mailboxId, reference })))
+  const pairs = wanted.flatMap(({ mailboxId, references }) =>
+    references.flatMap((reference) => [reference, relayedIdOf(reference) ?? []].flat().map((one) => ({ mailboxId, reference: one }))),
+  )
   if (pairs.length === 0) return byMailbox
   type Row = {
     mailbox_id: string
@@ -31,7 +34,31 @@ export async function findReferences(
       hasOutbound: row.has_outbound,
       isQuarantined: row.is_quarantined,
     })
+  for (const { mailboxId, references } of wanted) addRelayed(byMailbox.get(mailboxId) as KnownReferences, references)
   return byMailbox
+}
+
+/** Makes Message-IDs known that a relay gave to a sent message. */
+function addRelayed(known: KnownReferences, references: string[]): void {
+  for (const reference of references) {
+    const relayed = known.get(relayedIdOf(reference) ?? '')
+    if (relayed && known.get(reference)?.isQuarantined !== false) known.set(reference, relayed)
+  }
+}
+
+/**
+ * Records ids of a relay for a sent message, unless the mailbox has them. Locks the thread, so that it cannot become part of another one in between.
+ */
+export async function insertRelayedIds(sql: Sql, messageId: string, ids: string[]): Promise<void> {
+  await sql.query({
+    name: 'insert-relayed-ids',
+    text: `WITH thread AS (SELECT t.mailbox_id, t.id FROM messages m JOIN threads t ON t.id = m.thread_id
+        WHERE m.id = $1 AND t.joined_into IS NULL FOR KEY SHARE OF t)
+      INSERT INTO thread_references (mailbox_id, reference, thread_id, message_id, is_quarantined)
+      SELECT thread.mailbox_id, reference, thread.id, $1, false FROM thread, unnest($2::text[]) AS reference
+      ON CONFLICT (mailbox_id, reference) DO NOTHING`,
+    values: [messageId, ids],
+  })
 }
 
 /**

@@ -11,7 +11,7 @@ import { type MailboxOwner, mailboxAddressOf } from '../../account/identities/mo
 import type { Identities } from '../../account/identities/operations.ts'
 import type { InboundMail, Prepared } from '../inbound/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
-import type { Messages } from '../messages/operations.ts'
+import { learnRelayedIds, type Messages } from '../messages/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
 import { type Attempt, exchangeSince, mailboxFull, notComposed } from './attempt.ts'
@@ -141,7 +141,7 @@ export function createDelivery(parts: Parts): JobHandler {
 
   /** Sends one envelope per recipient, because each has its own return path. So no recipient can bounce for another. */
   async function attemptRemote(row: MessageRow, raw: Buffer, outside: RecipientRow[], isHeld: IsHeld): Promise<Attempt[]> {
-    return Promise.all(
+    const attempts = await Promise.all(
       outside.map(async (recipient): Promise<Attempt> => {
         const { address, position } = recipient
         const smtputf8 = /[^\x20-\x7e]/.test(address.slice(0, address.lastIndexOf('@')))
@@ -151,6 +151,14 @@ export function createDelivery(parts: Parts): JobHandler {
         return { recipient, result: await tryTransport(envelope, raw) }
       }),
     )
+    if (transport.name === 'relay') await learnIds(row, attempts)
+    return attempts
+  }
+
+  /** Records the ids by which a relay may have replaced the Message-ID. Never rejects, as above. */
+  async function learnIds(row: MessageRow, attempts: Attempt[]): Promise<void> {
+    const answers = attempts.flatMap(({ result }) => (result.kind === 'delivered' ? [result.answer] : []))
+    await learnRelayedIds(db, row.id, answers).catch((err) => log.error({ err }, 'the ids of a relay could not be recorded'))
   }
 
   /** Never rejects, so that the results of the other recipients are recorded. */
