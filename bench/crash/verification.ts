@@ -64,10 +64,10 @@ export async function verify(facts: Facts): Promise<Verified> {
 }
 
 async function readMailbox(client: ApiClient, mailbox: Mailbox): Promise<Contents> {
-  const readAll = async <T>(path: string): Promise<T[]> => {
+  const readAll = async <T>(path: string, more = ''): Promise<T[]> => {
     const all: T[] = []
     for (let cursor: string | null = null; ; ) {
-      const query: string = `limit=100${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+      const query: string = `limit=100${more}${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
       const page: { data: T[]; next_cursor: string | null } = await client.get(`${path}?${query}`, mailbox.apiKey)
       all.push(...page.data)
       if (page.next_cursor === null) return all
@@ -76,7 +76,7 @@ async function readMailbox(client: ApiClient, mailbox: Mailbox): Promise<Content
   }
   const path = mailboxPath(mailbox.address)
   const { total } = await client.get<{ total: number }>(`/api/v1/mail/messages?agent=${mailbox.handle}&limit=1`, mailbox.apiKey)
-  return { mailbox, items: await readAll<Item>(`${path}/messages`), threads: await readAll<Thread>(`${path}/threads`), total }
+  return { mailbox, items: await readAll<Item>(`${path}/messages`, '&view=full'), threads: await readAll<Thread>(`${path}/threads`), total }
 }
 
 type Place = { inbound: Map<string, Item[]>; outbound: Map<string, Item[]> }

@@ -84,7 +84,7 @@ test('values keep their bytes, and keys that open something lose the last newlin
     }
   }
   const keys = { environment: { CALLSIGN_VAULT_KEY: `${vaultKey}\n` } }
-  expect(await expectRun(['vault', 'unlock'], keys)).toContain('unlocked')
+  expect(await expectRun(['vault', 'unlock'], keys)).toContain('fingerprint')
   writeFileSync(file('key'), `${vaultKey}\n`)
   await expectRun(['vault', 'unlock', '--vault-key-file', file('key')])
   await expectRun(['vault', 'rm', 'bytes'])
@@ -206,7 +206,7 @@ test('export writes a new file for its owner alone, and never over another', asy
   await expectRun(['vault', 'export', '--output', file('export.json')])
   expect(statSync(file('export.json')).mode & 0o777).toBe(0o600)
   const { secrets } = JSON.parse(readFileSync(file('export.json'), 'utf8'))
-  expect(secrets.find((one: { name: string }) => one.name === 'token').payload).toEqual({ api_key: 'sk_from_stdin' })
+  expect(secrets.find((one: { name: string }) => one.name === 'token').payload).toEqual({ api_key: 'sk_from_stdin\n' })
   expect((await run(['vault', 'export', '--output', file('export.json')])).code).toBe(2)
 })
 

@@ -8,6 +8,7 @@ import { ButtonLink } from './elements/button.tsx'
 import { Empty, Failure, Loading } from './elements/empty.tsx'
 import { Screen } from './elements/screen.tsx'
 import { Toasts } from './elements/toasts.tsx'
+import { loadCode } from './load-code.ts'
 import { addressOf, place, setQuery } from './navigation/place.ts'
 import type { ScreenEntry, ScreenProps } from './screen-entry.ts'
 import { SignIn } from './screens/account/sign-in.tsx'
@@ -109,7 +110,7 @@ function LoadedScreen({ name, load, parts }: LoadedScreenProps) {
   const known = loaded.get(name)
   const begin = () => {
     error.value = null
-    load().then(
+    loadCode(load).then(
       (module) => {
         loaded.set(name, module.default)
         Screen.value = { component: module.default }

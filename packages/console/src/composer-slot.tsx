@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { toastError } from './elements/toasts.tsx'
+import { loadCode } from './load-code.ts'
 import { type Composing, composing } from './screens/mail/composer-state.ts'
 
 /** A new message to write is a new composer, with the cursor in its field. */
@@ -17,7 +18,7 @@ export function ComposerSlot() {
   // Loaded before it is needed, so that the cursor is in the text as soon as a person starts to type.
   useEffect(() => {
     if (loaded.peek()) return
-    import('./screens/mail/composer.tsx').then(
+    loadCode(() => import('./screens/mail/composer.tsx')).then(
       (module) => {
         loaded.value = { component: module.default }
       },

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await waitForShell(page)
 })
 /** An object that a test sends, rejects or deletes may be loaded once more by the event about it. */
-const isOfRemoved = (problem: string) => /404 \(Not Found\) .*\/mailboxes\/\w+\/(drafts|messages)\/\w+(\/versions)?$/.test(problem)
+const isOfRemoved = (problem: string) => /404 \(Not Found\) .*\/mailboxes\/\w+\/(drafts|messages)\/\w+(\/(versions|review))?$/.test(problem)
 afterEach(() => {
   expect(owner.problems.splice(0).filter((problem) => !isOfRemoved(problem))).toEqual([])
 })
@@ -315,6 +315,7 @@ describe('approvals', () => {
     await press('Escape')
     await draft.getByText('Breakfast included.').first().waitFor()
     await draft.getByText('version 3').first().waitFor()
+    await page.locator('button:enabled', { hasText: 'Approve and send' }).waitFor()
     await press('a')
     await page.getByText('Approved and sent to hotel@adlon.example').waitFor()
     const { data } = await world.expectApi(200, 'GET', '/mailboxes/travel/messages?direction=outbound')
@@ -347,6 +348,7 @@ describe('approvals', () => {
     const { id } = await world.expectApi(201, 'POST', drafts, { key: world.travelKey, body })
     await page.goto(`/console/approvals/travel/${id}`)
     await page.getByRole('article', { name: 'Draft' }).getByText('Old').waitFor()
+    await page.locator('button:enabled', { hasText: 'Approve and send' }).waitFor()
     await world.expectApi(200, 'PATCH', `${drafts}/${id}`, { key: world.travelKey, body: { text: 'New' } })
     await press('a')
     await page.getByText('The draft was changed while you read it').waitFor()

@@ -1,6 +1,7 @@
 // The vault page in a browser: fixtures for its tests, and what a page must not keep.
 import type { Browser, Page } from 'playwright-core'
 import { openPage, type Watched } from './browser.ts'
+import { waitForShell } from './sign-in.ts'
 import type { World } from './world.ts'
 
 export const vaultKey = 'correct horse battery staple'
@@ -24,7 +25,7 @@ export async function openVaultPage(
   if (signedIn.key !== undefined) await signInByKey(page, signedIn.key)
   else if (!signedIn.state) {
     await page.goto(await world.newLink())
-    await page.getByRole('navigation', { name: 'Screens' }).waitFor()
+    await waitForShell(page)
   }
   return { ...watched, urls }
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Wrapping } from '@callsign/contract/tunnel-connection'
 import { tunnelProtocol, tunnelWebSocketProtocol } from '@callsign/contract/tunnel-frames'
 import { ApiError, ConnectionError } from '../errors.ts'
-import { connectThrough } from '../proxy.ts'
+import { connectThrough } from '../proxy-connection.ts'
 import type { Transport } from './listen-options.ts'
 import type { Node } from './node.ts'
 
