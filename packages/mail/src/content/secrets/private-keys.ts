@@ -6,15 +6,18 @@ const searchedCharacters = 2_000
 
 const header = /-----BEGIN ((?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----|PuTTY-User-Key-File-[23]: [a-z0-9-]{1,40}/g
 
-/** The private keys in a text, with the type of each from its header. */
+/** The private keys in a text, with the type of each from its header. The text of a header ends at the next one. */
 export function findPrivateKeys(text: string): { name: string; evidence: string }[] {
   const found: { name: string; evidence: string }[] = []
-  if (text.includes('PRIVATE KEY') || text.includes('PuTTY-User-Key-File'))
-    for (const match of text.matchAll(header)) {
-      const end = match.index + match[0].length
-      if (keyCharacters(text.slice(end, end + searchedCharacters)) < keyCharactersMin) continue
+  if (text.includes('PRIVATE KEY') || text.includes('PuTTY-User-Key-File')) {
+    const headers = [...text.matchAll(header)]
+    for (const [index, match] of headers.entries()) {
+      const start = match.index + match[0].length
+      const end = Math.min(start + searchedCharacters, headers[index + 1]?.index ?? text.length)
+      if (keyCharacters(text.slice(start, end)) < keyCharactersMin) continue
       found.push({ name: 'private key', evidence: match[1] ?? 'PuTTY' })
     }
+  }
   if (/\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b/.test(text)) found.push({ name: 'age key', evidence: 'AGE-SECRET-KEY-1…' })
   return found
 }
@@ -25,8 +28,17 @@ function keyCharacters(text: string): number {
   const body = (footer === -1 ? text : text.slice(0, footer)).replaceAll('\\r', '').replaceAll('\\n', '\n')
   let count = 0
   for (const line of body.split(/[\r\n]+/)) {
-    const bare = line.replace(/^[\s>"'+|,]+|[\s"'+\\|,;]+$/g, '')
+    const bare = withoutSigns(line)
     if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(bare)) count += bare.length
   }
   return count
+}
+
+/** The line without the signs of quotes, indents and joined strings at both ends. Each character is looked at once, as a pattern would not. */
+function withoutSigns(line: string): string {
+  let start = 0
+  let end = line.length
+  while (start < end && /[\s>"'+|,]/.test(line[start] as string)) start++
+  while (end > start && /[\s"'+\\|,;]/.test(line[end - 1] as string)) end--
+  return line.slice(start, end)
 }

@@ -2,9 +2,11 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { expectLinear } from '../../../tests/harness/cost.ts'
+import { expectCost, expectLinear } from '../../../tests/harness/cost.ts'
+import { allowedMs } from '../../../tests/harness/processor.ts'
 import { issuerRules } from './issuers.ts'
 import { compilePattern } from './patterns.ts'
+import { findPrivateKeys } from './private-keys.ts'
 import { findSecrets } from './secrets.ts'
 
 const namesIn = (text: string): string[] => findSecrets(text).map(({ name }) => name)
@@ -70,6 +72,27 @@ describe('private keys', () => {
   test('are found when they end with a character that also joins strings', () => {
     const key = `-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEI${'A'.repeat(42)}+\n-----END PRIVATE KEY-----`
     expect(namesIn(key)).toEqual(['private key'])
+  })
+
+  test('are found below other headers, and with long indents', () => {
+    const key = pem('ed25519', 'pkcs8')
+    const names = ['private key']
+    expect(namesIn(`-----BEGIN PRIVATE KEY-----\n${key}`)).toEqual(names)
+    expect(namesIn(`PuTTY-User-Key-File-3: ssh-ed25519\nprose\n${key}`)).toEqual(names)
+    expect(namesIn(key.replace(/^/gm, ' '.repeat(300)).replace(/$/gm, ' '.repeat(300)))).toEqual(names)
+  })
+
+  test.each([
+    ['headers before one long line of spaces', `${'-----BEGIN PRIVATE KEY-----'.repeat(25)}a${' '.repeat(1320)}b`],
+    ['headers before short lines', `${'-----BEGIN PRIVATE KEY-----\n'.repeat(25)}${'a\n'.repeat(600)}`],
+    ['headers before signs that join strings', `${'PuTTY-User-Key-File-2: a '.repeat(25)}a${'+'.repeat(1320)}!`],
+    ['headers before Base64 that ends wrong', `${'-----BEGIN PRIVATE KEY-----'.repeat(25)}${'A+'.repeat(660)}!`],
+  ])('%s take time in proportion to their length', async (_name, block) => {
+    const take = (text: string) => () => findPrivateKeys(text)
+    await expectLinear((repeats) => take(block.repeat(repeats)), 100)
+    // The main thread searches texts of 16 KB, which then take 5 ms.
+    const text = block.repeat(Math.ceil(1_000_000 / block.length))
+    await expectCost(take(text), await allowedMs(300))
   })
 
   test('are not their headers in a text about them', () => {
