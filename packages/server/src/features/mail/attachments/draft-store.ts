@@ -19,13 +19,13 @@ export async function findOfDrafts(sql: Sql, draftIds: string[]): Promise<Map<st
 export async function findFiles(sql: Sql, draftId: string): Promise<DraftFile[]> {
   const { rows } = await sql.query<DraftFile>({
     name: 'find-draft-files',
-    text: 'SELECT filename, content_type, size_bytes, bytes, blob_key FROM attachments WHERE draft_id = $1 ORDER BY position',
+    text: 'SELECT filename, content_type, content_id, size_bytes, bytes, blob_key FROM attachments WHERE draft_id = $1 ORDER BY position',
     values: [draftId],
   })
   return rows
 }
 
-type DraftFile = Pick<AttachmentRow, 'filename' | 'content_type' | 'size_bytes' | 'bytes' | 'blob_key'>
+type DraftFile = Pick<AttachmentRow, 'filename' | 'content_type' | 'content_id' | 'size_bytes' | 'bytes' | 'blob_key'>
 
 /** Moves a draft's attachments to a message, after the `before` that it already has. Bytes are not copied. */
 export async function moveToMessage(tx: Tx, draftId: string, messageId: string, before: number): Promise<void> {

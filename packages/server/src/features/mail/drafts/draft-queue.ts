@@ -70,7 +70,7 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
   /** Inspects the text of a draft that is being written. Its files are searched when it is sent. */
   async function inspectText(owner: MailboxOwner, row: DraftRow, keyId: string | null): Promise<Inspection> {
     const forwarded = row.forward_of_message_id === null ? null : await messages.findMessage(row.forward_of_message_id)
-    return outboundMail.inspect(owner, { ...composeDraft(owner, row, forwarded), keyId, fileNames: [], readFiles: async () => [] })
+    return outboundMail.inspect(owner, { ...composeDraft(owner, row, forwarded), keyId, files: [], readFiles: async () => [] })
   }
 
   /** Composes and inspects a draft with all its files. May take seconds, so never within a transaction. */
@@ -84,7 +84,7 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
     const inspection = await outboundMail.inspect(owner, {
       ...composed,
       keyId,
-      fileNames: [...shared, ...own].map(({ filename }) => filename),
+      files: [...shared, ...own],
       readFiles: async (bytesMax) => [
         ...(forwarded && shared.length > 0 ? await attachments.readHeadsOf(forwarded.id, bytesMax) : []),
         ...(await attachments.readHeads(own, bytesMax)),

@@ -3,7 +3,7 @@ import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
 import type { SearchedField } from '@callsign/mail/content/secrets/message-search'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
 import { formatAddress } from '../messages/model.ts'
-import type { ComposedMessage } from './model.ts'
+import type { ComposedMessage, DeclaredFile } from './model.ts'
 
 /** A header field of a message, with one value per address. */
 type ComposedField = { name: string; values: string[] }
@@ -11,7 +11,8 @@ type ComposedField = { name: string; values: string[] }
 const formatted = (list: ParsedAddress[]): string[] => list.map(({ name, address }) => formatAddress(name, address))
 
 /** Every header field that a caller has chosen, in the order in which people read them. Empty fields are left out. */
-export function composedFields({ from, recipients, replyTo, subject, headers, autoSubmitted }: ComposedMessage): ComposedField[] {
+export function composedFields(message: ComposedMessage): ComposedField[] {
+  const { from, recipients, replyTo, subject, references, headers, autoSubmitted } = message
   return [
     { name: 'From', values: formatted([from]) },
     { name: 'Reply-To', values: formatted(replyTo) },
@@ -19,13 +20,14 @@ export function composedFields({ from, recipients, replyTo, subject, headers, au
     { name: 'Cc', values: formatted(recipients.cc) },
     { name: 'Bcc', values: formatted(recipients.bcc) },
     { name: 'Subject', values: [subject] },
+    { name: 'References', values: references ?? [] },
     ...Object.entries(headers).map(([name, value]) => ({ name, values: [value] })),
     { name: autoSubmittedField, values: autoSubmitted === null ? [] : [autoSubmitted] },
   ].filter(({ values }) => values.length > 0)
 }
 
 /** The texts of a message in which the outbound guard searches, besides its files. */
-export const searchedFields = (message: ComposedMessage, fileNames: string[]): SearchedField[] => [
+export const searchedFields = (message: ComposedMessage, files: DeclaredFile[]): SearchedField[] => [
   ...composedFields(message).map(
     ({ name, values }): SearchedField => ({
       where: name === 'Subject' ? 'the subject' : `the header ${name}`,
@@ -36,5 +38,10 @@ export const searchedFields = (message: ComposedMessage, fileNames: string[]): S
   { where: 'the names of the headers', text: Object.keys(message.headers).join('\n'), form: 'line' },
   { where: 'the text', text: message.text, form: 'text' },
   { where: 'the HTML', text: message.html, form: 'html' },
-  { where: 'the names of the files', text: fileNames.join('\n'), form: 'line' },
+  { where: 'the names of the files', text: files.map(({ filename }) => filename).join('\n'), form: 'line' },
+  {
+    where: 'the types and content ids of the files',
+    text: files.flatMap(({ content_type, content_id }) => [content_type, content_id ?? '']).join('\n'),
+    form: 'line',
+  },
 ]

@@ -41,7 +41,7 @@ export function createHolds({ identities, messages, secrets, loopRule, findAnswe
     const { mode, patterns } = owner.outboundGuard
     if (mode === 'off') return []
     const files = await message.readFiles(scannedFileBytesMax)
-    return secrets.search(owner.organizationId, { patterns, fields: searchedFields(message, message.fileNames), files })
+    return secrets.search(owner.organizationId, { patterns, fields: searchedFields(message, message.files), files })
   }
 
   /**

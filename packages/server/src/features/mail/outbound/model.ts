@@ -75,7 +75,7 @@ export type ThreadPlace = Pick<OutgoingMessage, 'parent' | 'threadId' | 'referen
 /** The content of a message, before it is queued. */
 export type ComposedMessage = Pick<
   OutgoingMessage,
-  'from' | 'recipients' | 'replyTo' | 'subject' | 'text' | 'html' | 'headers' | 'autoSubmitted'
+  'from' | 'recipients' | 'replyTo' | 'subject' | 'references' | 'text' | 'html' | 'headers' | 'autoSubmitted'
 >
 
 /** A message that has been filed as queued. */
@@ -260,10 +260,13 @@ export type ReturnPaths = {
 /** The findings of a message. `isHeld`: it needs approval for `reasons`. `answered`: the correspondents that it answers. */
 export type Inspection = { flags: MessageRow['flags']; reasons: string[]; isHeld: boolean; answered: string[] }
 
+/** The fields of a file that its recipients get besides its bytes. */
+export type DeclaredFile = Pick<NewAttachment, 'filename' | 'content_type' | 'content_id'>
+
 /** The parts of a message or draft that an inspection reads. */
 export type Inspected = ComposedMessage &
   Pick<OutgoingMessage, 'parent' | 'threadId' | 'keyId'> & {
-    fileNames: string[]
+    files: DeclaredFile[]
     /** The files with their bytes, or the first `bytesMax` of them. Called unless the identity has no guard. */
     readFiles: (bytesMax: number) => Promise<SearchedBytes[]>
   }

@@ -242,7 +242,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       }
       const inspection = await inspect(owner, {
         ...outgoing,
-        fileNames: [...own, ...(isWithFiles ? await attachments.filesOf(message) : [])].map(({ filename }) => filename),
+        files: [...own, ...(isWithFiles ? await attachments.filesOf(message) : [])],
         readFiles: async (bytesMax) => [
           ...(await attachments.readHeads(own, bytesMax)),
           ...(isWithFiles ? await attachments.readHeadsOf(message.id, bytesMax) : []),

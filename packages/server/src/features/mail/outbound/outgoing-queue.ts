@@ -110,7 +110,7 @@ export function createOutgoingQueue(parts: Parts) {
   const inspectOne = ({ owner, outgoing }: Omit<Addressed, 'inspection'>): Promise<Inspection> =>
     holds.inspect(owner, {
       ...outgoing,
-      fileNames: outgoing.attachments.map(({ filename }) => filename),
+      files: outgoing.attachments,
       readFiles: async (bytesMax) => outgoing.submitted?.readFiles(bytesMax) ?? attachments.readHeads(outgoing.attachments, bytesMax),
     })
 
