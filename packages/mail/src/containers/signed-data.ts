@@ -20,6 +20,20 @@ const DEPTH_MAX = 20
 /** The content of signed data in BER or DER. Linear, never throws. */
 export function readSignedContent(bytes: Buffer): SignedContent {
   const reader = new BerReader(bytes)
+  const signed = readSignedInfo(bytes, reader)
+  if (signed === null || signed === 'encrypted') return signed
+  const [octets = null] = reader.childrenOf(signed[1] ?? null, CONTENT, 1) ?? []
+  return octets === null ? null : reader.octetsOf(octets)
+}
+
+/** True for signed data without its content, as the signature beside a signed part is (RFC 8551 §3.5.3). */
+export function isDetachedSignature(bytes: Buffer): boolean {
+  const signed = readSignedInfo(bytes, new BerReader(bytes))
+  return signed !== null && signed !== 'encrypted' && signed.length === 1
+}
+
+/** The type of the content of signed data, and the content unless it is elsewhere. */
+function readSignedInfo(bytes: Buffer, reader: BerReader): Element[] | 'encrypted' | null {
   const info = reader.childrenOf(reader.read(0, bytes.length), SEQUENCE, 2)
   const id = info?.[0]
   if (info === null || id?.tag !== OBJECT_ID) return null
@@ -28,10 +42,7 @@ export function readSignedContent(bytes: Buffer): SignedContent {
   if (!name.equals(signedDataId)) return null
   const [data = null] = reader.childrenOf(info[1] ?? null, CONTENT, 1) ?? []
   // Version, digest algorithms, content.
-  const content = reader.childrenOf(data, SEQUENCE, 3)?.[2] ?? null
-  const wrapped = reader.childrenOf(content, SEQUENCE, 2)?.[1] ?? null
-  const [octets = null] = reader.childrenOf(wrapped, CONTENT, 1) ?? []
-  return octets === null ? null : reader.octetsOf(octets)
+  return reader.childrenOf(reader.childrenOf(data, SEQUENCE, 3)?.[2] ?? null, SEQUENCE, 2)
 }
 
 type Element = { tag: number; start: number; end: number; next: number }

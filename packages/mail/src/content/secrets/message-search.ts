@@ -1,9 +1,15 @@
 // Searches everything in a composed message for secrets. Its cost is bounded by the product of texts and patterns.
 import type { Flag } from '@callsign/contract/flags'
 import type { Static } from 'typebox'
+import { isDetachedSignature } from '../../containers/signed-data.ts'
 import { htmlToText } from '../../html/text.ts'
+import { sniffCharset, withoutLastLineEnds } from '../../mime/bodies.ts'
+import { decodeText } from '../../mime/charsets.ts'
 import { decodeEncodedWords } from '../../mime/encoded-words.ts'
-import { type ParsedMessage, parseMessage } from '../../mime/parse.ts'
+import { readHeaderBlock } from '../../mime/headers.ts'
+import { parseMessage } from '../../mime/parse.ts'
+import { charsetOf, splitParts } from '../../mime/parts.ts'
+import { unifyLineEnds } from '../../mime/storable-text.ts'
 import { decodeAttachment } from '../../mime/transfer-encoding.ts'
 import { type CompiledPattern, compilePattern } from './patterns.ts'
 import { readSearchedFile } from './searched-file.ts'
@@ -28,8 +34,11 @@ const compiledMax = 500
 /** A text of a message. `where` names it for people. Lines are also searched as decoded. */
 export type SearchedField = { where: string; text: string; form: 'line' | 'text' | 'html' }
 
-/** A file of a message. `isCut` when `bytes` are only its first ones. */
-export type SearchedBytes = { name: string; bytes: Buffer; isCut: boolean }
+/** How a file of a message is declared, and the kind of the multipart that it stands in. */
+export type DeclaredPart = { contentType: string; charset: string | null; parentKind: string }
+
+/** A file of a message. `isCut` when `bytes` are only its first ones. `part` for a file of a message that is read from its bytes. */
+export type SearchedBytes = { name: string; bytes: Buffer; isCut: boolean; part?: DeclaredPart }
 
 /** The search of one message: its texts and files, and the patterns of its identity. */
 export type SecretSearch = { patterns: string[]; fields: SearchedField[]; files: SearchedBytes[] }
@@ -90,31 +99,63 @@ const lineForms = (line: string): string =>
   ].join('\n')
 
 /** The texts of a file, of a message in a file, and of the files of that message. */
-function fileParts({ name, bytes, isCut }: SearchedBytes, depth: number): Part[] {
-  const where = `the file ${name.slice(0, 100)}`
+const fileParts = ({ name, ...content }: SearchedBytes, depth: number): Part[] =>
+  contentParts(`the file ${name.slice(0, 100)}`, content, depth)
+
+function contentParts(where: string, { bytes, isCut, part }: Omit<SearchedBytes, 'name'>, depth: number): Part[] {
   const { kind, text } = readSearchedFile(bytes)
-  if (kind === 'text' && (isCut || text.length > scannedCharactersMax)) return [{ where, text: null, hasCards: true }]
-  const unsearched = kind === 'unknown' ? [{ where, text: null, hasCards: true }] : []
-  const parts: Part[] = [{ where, text: text.slice(0, scannedFileBytesMax), hasCards: kind !== 'container' }, ...unsearched]
-  if (kind !== 'text' || !isMessage(text)) return parts
-  if (depth === messageDepthMax) return [...parts, { where: `a message within ${where}`, text: null, hasCards: true }]
-  return [...parts, ...messageParts(where, parseMessage(bytes), bytes, depth)]
+  const unread = { where, text: null, hasCards: true }
+  if (kind === 'text' && (isCut || text.length > scannedCharactersMax)) return [unread]
+  const isUnread = kind === 'unknown' && !(part !== undefined && isSignature(part, bytes))
+  const parts: Part[] = [
+    { where, text: text.slice(0, scannedFileBytesMax), hasCards: kind === 'text' || isUnread },
+    ...(isUnread ? [unread] : []),
+    ...(part === undefined ? [] : declaredTexts(part, bytes).map((one) => ({ where, text: one, hasCards: true }))),
+  ]
+  if (kind !== 'text' || !isMessage(bytes)) return parts
+  if (depth === messageDepthMax) return [...parts, { ...unread, where: `a message within ${where}` }]
+  return [...parts, ...messageParts(where, bytes, depth)]
 }
 
-function messageParts(where: string, message: ParsedMessage, raw: Buffer, depth: number): Part[] {
+/** The text of a part in its declared charset, and as readers see it when it is HTML. Null when it is too long. */
+function declaredTexts({ contentType, charset }: DeclaredPart, bytes: Buffer): (string | null)[] {
+  if (!contentType.startsWith('text/')) return []
+  const isHtml = contentType === 'text/html'
+  const text = unifyLineEnds(decodeText(bytes, charset ?? (isHtml ? sniffCharset(bytes) : null)).text)
+  if (text.length > scannedCharactersMax) return [null]
+  return isHtml ? [withoutLastLineEnds(text), htmlToText(text)] : [withoutLastLineEnds(text)]
+}
+
+/** A signature beside the part that it signs is a container, because only its certificates have texts. */
+const isSignature = ({ contentType, parentKind }: DeclaredPart, bytes: Buffer): boolean =>
+  parentKind === 'signed' && /^application\/(?:x-)?pkcs7-signature$/.test(contentType) && isDetachedSignature(bytes)
+
+/** Defects of a message of which a part is left out, or stays encoded. */
+const unreadDefects = ['truncated-parts', 'too-deep', 'unknown-encoding'] as const
+
+/** The texts of a message: its header and bodies as readers see them, and each part, which some readers show in place of others. */
+function messageParts(where: string, raw: Buffer, depth: number): Part[] {
+  const message = parseMessage(raw)
+  const { leaves, defects } = splitParts(raw)
   const header = message.headers.map(({ name, value }) => `${name}: ${value}`).join('\n')
-  const texts = [header, message.text ?? '', message.html === null ? '' : `${message.html}\n${htmlToText(message.html)}`]
-  const files = message.attachments.map(({ filename, start, end, encoding }) => ({
-    name: filename,
-    bytes: decodeAttachment(raw.subarray(start, end), encoding),
-    isCut: false,
-  }))
-  return [...texts.map((text) => ({ where, text, hasCards: true })), ...files.flatMap((file) => fileParts(file, depth + 1))]
+  const html = message.html ?? ''
+  const names = new Map(message.attachments.map(({ start, filename }) => [start, filename]))
+  const parts = [
+    ...[header, message.text, html, htmlToText(html)].map((text) => ({ where, text: text ?? '', hasCards: true })),
+    ...leaves.flatMap((leaf) => {
+      const bytes = decodeAttachment(raw.subarray(leaf.start, leaf.end), leaf.encoding)
+      const part = { contentType: leaf.contentType, charset: charsetOf(leaf), parentKind: leaf.parentKind }
+      const name = names.get(leaf.start)
+      return contentParts(name === undefined ? where : `the file ${name.slice(0, 100)}`, { bytes, isCut: false, part }, depth + 1)
+    }),
+    ...(unreadDefects.some((defect) => defects.has(defect)) ? [{ where: `a part of ${where}`, text: null, hasCards: true }] : []),
+  ]
+  return [...new Map(parts.map((part) => [part.text === null ? part : `${part.hasCards} ${part.text}`, part])).values()]
 }
 
 /** True for a text that begins with header fields, of which one is a MIME field: its parts can be encoded. */
-const isMessage = (text: string): boolean =>
-  /^[!-9;-~]{1,76}:/.test(text) && /^(?:mime-version|content-(?:type|transfer-encoding)):/im.test(text.slice(0, 64 * 1024))
+const isMessage = (bytes: Buffer): boolean =>
+  readHeaderBlock(bytes, 0, null, (key) => /^(?:mime-version|content-(?:type|transfer-encoding))$/.test(key)).fields.length > 0
 
 const reasonOf = ({ type, name }: Secret, where: string): string =>
   type === 'custom_pattern' ? `In ${where}, a text matches the pattern ${name}.` : `In ${where}, there seems to be a secret: ${name}.`

@@ -84,11 +84,11 @@ function toTask({ patterns, fields, files }: SecretSearch): SecretTask {
   const bytes = new ArrayBuffer(files.reduce((sum, file) => sum + file.bytes.length, 0))
   const all = new Uint8Array(bytes)
   let end = 0
-  const ranges = files.map(({ name, bytes: own, isCut }) => {
+  const ranges = files.map(({ bytes: own, ...file }) => {
     const start = end
     all.set(own, start)
     end += own.length
-    return { name, start, end, isCut }
+    return { ...file, start, end }
   })
   // One character more than is searched shows that a text is too long.
   const cut = fields.map((field) => ({ ...field, text: field.text.slice(0, scannedCharactersMax + 1) }))

@@ -13,7 +13,7 @@ function perform({ patterns, fields, files, bytes }: SecretTask): SecretResult {
   return searchForSecrets({
     patterns,
     fields,
-    files: files.map(({ name, start, end, isCut }) => ({ name, bytes: all.subarray(start, end), isCut })),
+    files: files.map(({ start, end, ...file }) => ({ ...file, bytes: all.subarray(start, end) })),
   })
 }
 

@@ -117,8 +117,14 @@ const loaded = ({ filename, contentType, contentId, bytes }: Submission['attachm
 })
 
 /** The files that the outbound guard reads, with the source around them, and with a cut one for content that it cannot read. */
-function searchedFiles(raw: Buffer, { attachments: files, isReadable }: Submission, bytesMax: number): SearchedBytes[] {
-  const read = [{ filename: 'MIME source', bytes: sourceWithout(raw, files) }, ...files]
-  const heads = read.map(({ filename, bytes }) => ({ name: filename, bytes: bytes.subarray(0, bytesMax), isCut: bytes.length > bytesMax }))
+function searchedFiles(raw: Buffer, { attachments: files, isReadable, seal }: Submission, bytesMax: number): SearchedBytes[] {
+  const headOf = (name: string, bytes: Buffer) => ({ name, bytes: bytes.subarray(0, bytesMax), isCut: bytes.length > bytesMax })
+  const heads: SearchedBytes[] = [
+    headOf('MIME source', sourceWithout(raw, files)),
+    ...files.map(({ filename, bytes, contentType, parameters }) => ({
+      ...headOf(filename, bytes),
+      part: { contentType, charset: parameters.get('charset') ?? null, parentKind: seal === 'signed' ? 'signed' : '' },
+    })),
+  ]
   return isReadable ? heads : [...heads, { name: 'unreadable content', bytes: Buffer.alloc(0), isCut: true }]
 }
