@@ -32,7 +32,7 @@ const flagsMax = 20
 const compiledMax = 500
 
 /** A text of a message. `where` names it for people. Lines are also searched as decoded. */
-export type SearchedField = { where: string; text: string; form: 'line' | 'text' | 'html' }
+export type SearchedField = { where: string; text: string; form: 'line' | 'ids' | 'text' | 'html' }
 
 /** How a file of a message is declared, and the kind of the multipart that it stands in. */
 export type DeclaredPart = { contentType: string; charset: string | null; parentKind: string }
@@ -85,7 +85,7 @@ export function searchForSecrets({ patterns, fields, files }: SecretSearch): Mai
 function fieldPart({ where, text, form }: SearchedField): Part {
   if (text.length > scannedCharactersMax) return { where, text: null, hasCards: true }
   if (form === 'html') return { where, text: text && `${text}\n${htmlToText(text)}`, hasCards: true }
-  return { where, text: form === 'line' ? lineForms(text) : text, hasCards: true }
+  return { where, text: form === 'text' ? text : lineForms(text), hasCards: form !== 'ids' }
 }
 
 /** A line as it stands, with its encoded words (RFC 2047) decoded, and with its percent-encoding (RFC 3986) decoded. */

@@ -32,7 +32,8 @@ export const searchedFields = (message: ComposedMessage, files: DeclaredFile[]):
     ({ name, values }): SearchedField => ({
       where: name === 'Subject' ? 'the subject' : `the header ${name}`,
       text: values.join('\n'),
-      form: 'line',
+      // Ids of messages are numbers too often to be searched for cards.
+      form: name === 'References' ? 'ids' : 'line',
     }),
   ),
   { where: 'the names of the headers', text: Object.keys(message.headers).join('\n'), form: 'line' },
