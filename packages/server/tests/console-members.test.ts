@@ -111,6 +111,17 @@ describe('a password', () => {
     expect((await forgotten.ask('PUT', 'me/password', { body: { password } })).status).toBe(403)
   })
 
+  test('ends the unused links of its member, and of no other', async () => {
+    const invite = (email: string) => owner.expect(201, 'POST', 'members', { body: { email, role: 'reviewer' } })
+    const [member, other] = [await invite('linked@example.com'), await invite('unlinked@example.com')]
+    const browser = elsewhere()
+    await browser.signInByLink(member.invite_link)
+    const again = (await owner.expect(201, 'POST', `members/${member.id}/link`)).invite_link
+    await browser.expect(204, 'PUT', 'me/password', { body: { password } })
+    expect(codeOf(await elsewhere().ask('POST', 'sign-in/link', { body: { token: tokenOf(again) } }))).toEqual([401, 'unauthorized'])
+    await elsewhere().signInByLink(other.invite_link)
+  })
+
   test('may hold the same letters in another form of Unicode', async () => {
     const { browser } = await newMember('unicode@example.com', 'reviewer')
     await browser.expect(204, 'PUT', 'me/password', { body: { password: 'caf\u00e9 caf\u00e9 caf\u00e9' } })

@@ -1,6 +1,6 @@
 // Passkeys with an authenticator in software: adding, signing in, and everything that has to be refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openBrowser } from './harness/console-browser.ts'
+import { openBrowser, tokenOf } from './harness/console-browser.ts'
 import { createAuthenticator } from './harness/software-authenticator.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
@@ -97,6 +97,25 @@ test('adding is refused for a known passkey, another origin, and the challenge o
   expect(codeOf(await add(theirs))).toEqual([400, 'validation_error'])
   const [{ id }] = (await owner.expect(200, 'GET', 'me/passkeys')).passkeys
   expect(codeOf(await second.ask('DELETE', `me/passkeys/${id}`))).toEqual([404, 'not_found'])
+})
+
+test('adding one ends the unused links of its member, and a refused one does not', async () => {
+  const invited = await owner.expect(201, 'POST', 'members', { body: { email: 'third@example.com', role: 'reviewer' } })
+  const third = openBrowser(harness)
+  await third.signInByLink(invited.invite_link)
+  const newLink = async (): Promise<string> => (await owner.expect(201, 'POST', `members/${invited.id}/link`)).invite_link
+  const fresh = createAuthenticator(harness.publicUrl)
+  const addOne = async (change = {}) => {
+    const credential = fresh.create(await third.expect(200, 'POST', 'me/passkeys/options'), change)
+    return (await third.ask('POST', 'me/passkeys', { body: { name: 'Phone', credential } })).status
+  }
+  const first = await newLink()
+  expect(await addOne({ origin: 'https://evil.example' })).toBe(400)
+  await openBrowser(harness).signInByLink(first)
+  const second = await newLink()
+  expect(await addOne()).toBe(201)
+  const used = await openBrowser(harness).ask('POST', 'sign-in/link', { body: { token: tokenOf(second) } })
+  expect(codeOf(used)).toEqual([401, 'unauthorized'])
 })
 
 test('a removed passkey does not sign in', async () => {

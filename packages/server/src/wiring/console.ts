@@ -70,11 +70,11 @@ export function createConsoleAccounts(
 ): ConsoleAccounts {
   const attempts = createAttempts(db)
   const members = createMembers(db, accounts, keys)
-  const passkeys = createPasskeys(db, accounts, publicUrl)
+  const links = createLinks(db, accounts)
+  const passkeys = createPasskeys(db, accounts, links.forget, publicUrl)
   const tokens = createConsoleTokens(keyring.subkey('console-tokens'))
   const limits = { idleMs: config.consoleIdleHours * hourMs, maxMs: sessionMaxMs }
   const sessions = createSessions({ db, accounts, keys, tokens, limits })
-  const links = createLinks(db, accounts)
   const signIn = createSignIn({
     db,
     accounts,

@@ -16,7 +16,7 @@ export interface Links {
   createForMember(link: NewLink): Promise<string>
   /** The organization and the member that a link signs in, without using it up. Null when it is unknown, expired or used. */
   describe(token: string): Promise<store.LinkTarget | null>
-  /** Deletes the links of a member that has signed in, in the caller's transaction. */
+  /** Deletes the links of a member that has signed in or set a way to sign in, in the caller's transaction. */
   forget(sql: Sql, userId: string): Promise<void>
   /** Uses up a link in the caller's transaction. Null when it is unknown, expired or used. */
   take(sql: Sql, token: string): Promise<{ organizationId: string; userId: string } | null>

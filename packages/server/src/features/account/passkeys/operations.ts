@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 import { inMs, now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
-import { type Database, isUniqueViolation } from '../../../core/sql.ts'
+import { type Database, isUniqueViolation, type Sql } from '../../../core/sql.ts'
 import type { Actor } from '../organizations/model.ts'
 import type { Accounts } from '../organizations/operations.ts'
 import { hashToken, newToken } from '../sessions/model.ts'
@@ -40,7 +40,12 @@ const challengeMs = 5 * 60_000
 /** Loaded on first use, because the library takes longer to load than the rest of the server. */
 const webauthn = () => import('@simplewebauthn/server')
 
-export function createPasskeys(db: Database, accounts: Accounts, publicUrl: () => string): Passkeys {
+export function createPasskeys(
+  db: Database,
+  accounts: Accounts,
+  forgetLinks: (sql: Sql, userId: string) => Promise<void>,
+  publicUrl: () => string,
+): Passkeys {
   const site = () => {
     const { hostname, origin } = new URL(publicUrl())
     return { id: hostname, origin }
@@ -142,6 +147,8 @@ export function createPasskeys(db: Database, accounts: Accounts, publicUrl: () =
       await db
         .transact(async (tx) => {
           await store.insertPasskey(tx, row)
+          // An unused link would let its maker sign in as the member later.
+          await forgetLinks(tx, userId)
           await accounts.audit(tx, organizationId, actor, 'passkey.added', row.id, { name })
         })
         .catch((error: unknown) => {

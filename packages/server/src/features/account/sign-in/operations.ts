@@ -148,7 +148,11 @@ export function createSignIn(parts: SignInParts): SignIn {
       }
       const { organizationId } = session
       const acting = { organizationId, actor: actorOfSession(session, client.requestId) }
-      await members.setPassword(acting, id, password, (tx) => sessions.endOf(tx, organizationId, id, session.id))
+      await members.setPassword(acting, id, password, async (tx) => {
+        await sessions.endOf(tx, organizationId, id, session.id)
+        // An unused link would let its maker sign in as the member later.
+        await links.forget(tx, id)
+      })
     },
   }
 }
