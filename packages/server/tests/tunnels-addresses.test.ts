@@ -203,7 +203,8 @@ describe('a public request', () => {
       return data.map(({ method }) => method).join() === 'QUERY,get,FOO-BAR,BAN'
     })
     expect(await answerTo([answer], false, 'TRACE')).toMatch(/^HTTP\/1\.1 405 /)
-    expect(await answerTo([answer], false, 'CONNECT')).not.toMatch(/^HTTP\/1\.1 200 /)
+    for (const method of ['CONNECT', 'connect', 'trace', 'Trace'])
+      expect(await answerTo([answer], false, method)).not.toMatch(/^HTTP\/1\.1 200 /)
   })
 })
 

@@ -124,10 +124,13 @@ function pathOfTarget(target: string): string {
   return path.startsWith('/') ? path : `/${path}`
 }
 
+/** Many targets read a method without regard to case. TRACE would return the request's headers, and CONNECT is for proxies. */
+export const isRefusedMethod = (method: string): boolean => ['TRACE', 'CONNECT'].includes(method.toUpperCase())
+
 /** Throws BadRequest. `isUpgrade` is true when the request asks for a WebSocket. */
 export function readRequestHead(request: PlainRequest, publicClient: PublicClient, isUpgrade: boolean): RequestHead {
   const { method = '', httpVersionMinor } = request
-  if (method === 'TRACE') throw new BadRequest(405, 'method_not_allowed', 'TRACE does not pass through a tunnel.')
+  if (isRefusedMethod(method)) throw new BadRequest(405, 'method_not_allowed', `${method.toUpperCase()} does not pass through a tunnel.`)
   const target = pathOfTarget(request.url ?? '')
   if (!target.startsWith('/') && !(target === '*' && method === 'OPTIONS'))
     throw new BadRequest(400, 'bad_request', 'The request target must be a path.')

@@ -31,6 +31,10 @@ test('a simple request goes on as any other does, and the next begins behind it'
   expect(text.slice(second?.end)).toBe('rest')
 })
 
+test.each(['get', 'TRACES', 'untrace', 'connected'])('the method %s of its own is read', (method) => {
+  expect(create().read(`${method} / HTTP/1.1\r\n${host}\r\n`, 0)?.head.method).toBe(method)
+})
+
 test('header lines that come again are remembered, others not taken for them', () => {
   const reader = create()
   const read = (lines: string) => reader.read(`GET / HTTP/1.1\r\n${host}${lines}\r\n`, 0)?.head.fields
@@ -49,6 +53,8 @@ test.each([
   ['an upgrade', `GET / HTTP/1.1\r\n${host}Upgrade: websocket\r\n\r\n`],
   ['Expect', `GET / HTTP/1.1\r\n${host}Expect: 100-continue\r\n\r\n`],
   ['Connection that names others', `GET / HTTP/1.1\r\n${host}Connection: x\r\nX: 1\r\n\r\n`],
+  ['TRACE in any case', `trace / HTTP/1.1\r\n${host}\r\n`],
+  ['CONNECT in any case', `Connect / HTTP/1.1\r\n${host}\r\n`],
   ['another method', `DELETE / HTTP/1.1\r\n${host}\r\n`],
   ['HTTP/1.0', `GET / HTTP/1.0\r\n${host}\r\n`],
   ['an absolute target', `GET http://sales.tunnel.test/ HTTP/1.1\r\n${host}\r\n`],

@@ -3,7 +3,7 @@
 import { METHODS } from 'node:http'
 import { readField } from './field-line.ts'
 import type { PublicClient } from './forwarding.ts'
-import { BadRequest, type RequestFields, RequestHead, readFields } from './request-head.ts'
+import { BadRequest, isRefusedMethod, type RequestFields, RequestHead, readFields } from './request-head.ts'
 
 const startLinePattern = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) (\/[!"$-~]*) HTTP\/1\.1$/
 /** Methods of which Node's parser knows more. */
@@ -48,7 +48,7 @@ export class SimpleRequestReader {
     if (end < 0 || end - at > headBytesMax) return null
     const lineEnd = text.indexOf('\r\n', at)
     const start = startLinePattern.exec(text.slice(at, lineEnd))
-    if (!start || lineEnd === end || others.has(start[1] as string)) return null
+    if (!start || lineEnd === end || others.has(start[1] as string) || isRefusedMethod(start[1] as string)) return null
     const lines = text.slice(lineEnd + 2, end)
     if (this.#last?.text !== lines) {
       const block = this.#readBlock(lines)
