@@ -207,6 +207,9 @@ describe('the selection', () => {
     ['?toolsets=mail,teleport', 400],
     ['?results=xml', 400],
     ['?agent=support', 403],
+    ['?agent=', 400],
+    ['?agent=,', 400],
+    ['?agent=sales&agent=sales', 400],
   ])('%s is refused for a key of sales', async (query, status) => {
     const response = await post(query, {})
     expect(response.status).toBe(status)

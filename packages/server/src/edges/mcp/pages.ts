@@ -164,8 +164,11 @@ const isResultForm = (text: string): text is ResultForm => (resultForms as reado
 
 /** The access limited to the agents that the address names, for every call. A list of tools would not hold for what takes no agent. */
 async function narrowAccess(request: FastifyRequest, access: McpAccess, { narrow }: McpOptions): Promise<McpAccess> {
-  const named = listIn((request.query as Query).agent)
-  return named.length === 0 ? access : { ...access, caller: await narrow(access.caller, named) }
+  const agents = (request.query as Record<string, string | string[] | undefined>).agent
+  if (agents === undefined) return access
+  const named = typeof agents === 'string' ? listIn(agents) : []
+  if (named.length === 0) throw invalid('/agent', 'agent has to be given once, with handles separated by commas')
+  return { ...access, caller: await narrow(access.caller, named) }
 }
 
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
