@@ -64,6 +64,18 @@ const claims = {
   'X-Credential-Identifier': 'root',
   'X-Endpoint-API-UserInfo': 'root',
   'X-Remote-Addr': 'root',
+  'Remote-Role': 'root',
+  'X-SSL-Client': 'root',
+  'X-SSL-SAN': 'root',
+  'X-Verified-Groups': 'root',
+  'X-Consumer-Scopes': 'root',
+  'OIDC-sub': 'root',
+  'X-Proxy-User': 'root',
+  'X-Proxy-Roles': 'root',
+  'Kubeflow-Userid': 'root',
+  'X-Token-User-Email': 'root',
+  'X-Token-Subject': 'root',
+  'X-AppEngine-User-Email': 'root',
 }
 /** Headers of applications that begin as those of proxies do. */
 const others = {
@@ -73,6 +85,9 @@ const others = {
   'Client-Certificates': '1',
   'X-Remote': '1',
   'X-Remote-Control': '1',
+  'X-Proxy-User-Agent': '1',
+  'X-Token-Type': '1',
+  'X-AppEngine-Country': '1',
   'Remote-Control': '1',
   'X-SSL-Grade': '1',
   'X-Consumer-Timestamp': '1',
