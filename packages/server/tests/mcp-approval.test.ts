@@ -132,6 +132,25 @@ test('the question shows everything that is sent, and no value begins a line of 
   for (const { id } of await drafts()) await harness.expectApi(200, 'DELETE', `/mailboxes/sales/drafts/${id}`)
 })
 
+test.each([
+  ['text', { text: 'x'.repeat(100_001) }],
+  ['HTML', { html: `<style>${' '.repeat(1024 * 1024)}</style><p>Pay now</p>` }],
+])('a draft whose %s is too long to show is not asked about, and waits in the console', async (_name, body) => {
+  const { client, call, questions } = await connect(asking, 'cancel')
+  await call('mail_send', message)
+  const [{ id }] = await drafts()
+  await harness.expectApi(200, 'PATCH', `/mailboxes/sales/drafts/${id}`, { body })
+  const accepting = await connect(asking, 'accept')
+  const result = await accepting.call('draft_send', { draft_id: id })
+  expect(result).toMatchObject({ isError: true, code: 'approval_required' })
+  expect(result.summary).toContain('The message is too long to approve here. Nothing is sent.')
+  expect(result.summary).toContain(`/console/approvals/sales/${id}`)
+  expect([questions.length, accepting.questions.length]).toEqual([1, 0])
+  expect(await drafts()).toMatchObject([{ id }])
+  await harness.expectApi(200, 'DELETE', `/mailboxes/sales/drafts/${id}`)
+  await Promise.all([client.close(), accepting.client.close()])
+})
+
 test('drafts of a grant with approval always are in the queue, and those of another grant are not', async () => {
   for (const [token, isWaiting] of [
     [always, true],

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { DraftReview } from '@callsign/contract/approvals'
 import type { Static } from 'typebox'
+import { isTooLongToApprove, shownCharactersMax } from '../../features/mail/drafts/model.ts'
 
 const style = [
   'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:0 auto;padding:1rem;color:#1c1c1e;background:#fff}',
@@ -17,9 +18,6 @@ const style = [
 
 /** No script, no image, no frame. The forms post to this server only. */
 export const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
-
-/** Longer content is not approved here, because a person cannot review it on this page. */
-const shownCharactersMax = 100_000
 
 /** Characters that are not visible or change the order of the text around them, without those of plain text and of emoji. */
 const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
@@ -65,7 +63,6 @@ export function draftPage(draft: Static<typeof DraftReview>): string {
     ),
     ...row('Images in the HTML', images),
   ]
-  const isTooLong = text.length + (htmlText?.length ?? 0) > shownCharactersMax
   const validity = draft.expires_at === null ? '' : ` The link is valid until ${escapeHtml(draft.expires_at)}.`
   const body = [
     `<p>The agent ${escapeHtml(draft.agent_handle)} asks to send this message.${validity}</p>`,
@@ -73,7 +70,7 @@ export function draftPage(draft: Static<typeof DraftReview>): string {
     `<dl>${fields.join('')}</dl>`,
     ...(text ? [part('Text', text.slice(0, shownCharactersMax))] : []),
     ...(htmlText !== null ? [part('Text of the HTML part, which most recipients see', htmlText.slice(0, shownCharactersMax))] : []),
-    isTooLong ? '<p>The message is too long to approve here. Review it in the console.</p>' : forms,
+    isTooLongToApprove(draft) ? '<p>The message is too long to approve here. Review it in the console.</p>' : forms,
   ]
   return frame('Approve this message?', body.join('\n'))
 }

@@ -1,7 +1,6 @@
 // Asks the person at a connected app to approve a message, by elicitation in several rounds (revision 2026-07-28), and carries out the answer.
 import { type DraftReview, reviewDraft } from '@callsign/contract/approvals'
 import { rejectDraft } from '@callsign/contract/drafts'
-import { visible } from '@callsign/contract/tools/foreign-text'
 import type { Tool } from '@callsign/contract/tools/tool'
 import { runTool, type ToolResult } from '@callsign/contract/tools/tool-run'
 import { tools } from '@callsign/contract/tools/tool-table'
@@ -14,6 +13,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Static } from 'typebox'
+import { isTooLongToApprove } from '../../features/mail/drafts/model.ts'
+import { approvalQuestion } from './approval-question.ts'
 import type { Approval, ApprovalCodec, McpCaller, Shown } from './caller.ts'
 
 type Review = Static<typeof DraftReview>
@@ -22,7 +23,6 @@ type Review = Static<typeof DraftReview>
 export const createApprovalCodec = (key: Buffer): ApprovalCodec =>
   createRequestStateCodec<Shown>({ key, ttlSeconds: 600, bind: (context) => context.http?.authInfo?.clientId ?? '' })
 
-const charactersMax = 4000
 const question = 'approve'
 const draftSend = tools.find(({ name }) => name === 'draft_send') as Tool
 
@@ -60,68 +60,21 @@ function canAsk({ mcpReq }: ServerContext): boolean {
 async function ask(
   agent: string,
   draftId: string,
-  { approval }: { approval: Approval },
+  { approval, draftLink }: Pick<McpCaller, 'draftLink'> & { approval: Approval },
   context: ServerContext,
-): Promise<InputRequiredResult> {
+): Promise<ToolResult | InputRequiredResult> {
   const params = { email_address: agent, draft_id: draftId }
   const review = (await approval.call({ operation: reviewDraft, params }, {})) as Review
+  if (isTooLongToApprove(review)) {
+    const link = draftLink(agent, draftId)
+    return toError(`The message is too long to approve here. Nothing is sent. The draft waits for approval at ${link}`, 'approval_required')
+  }
   const requestState = await approval.codec.mint({ agent, draftId, version: review.version }, context)
-  const message = describe(agent, review)
+  const message = approvalQuestion(agent, review)
   return inputRequired({
     requestState,
     inputRequests: { [question]: inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } }) },
   })
-}
-
-const lineCharactersMax = 300
-const valuesMax = 20
-
-/** A value on one line, without characters that people cannot see, and cut. Every line it could begin would be one that it forges. */
-const oneLine = (value: string): string =>
-  cut(
-    visible(value)
-      .replace(/[\s\p{Zl}\p{Zp}\p{Cc}]+/gu, ' ')
-      .trim(),
-    lineCharactersMax,
-  )
-
-const cut = (text: string, charactersMax: number): string => (text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text)
-
-/** An address before its name, so that a name cannot pass for the address. */
-const addressFirst = (value: string): string => value.replace(/^(.*\S)\s*<([^<>]+)>$/s, '$2 ($1)')
-
-const lines = (name: string, values: string[]): string[] => [
-  ...values.slice(0, valuesMax).map((value) => `${name}: ${value}`),
-  ...(values.length > valuesMax ? [`${name}: ${values.length - valuesMax} more, which the console shows`] : []),
-]
-
-const addressFields = new Set(['From', 'Reply-To', 'To', 'Cc', 'Bcc'])
-
-/** The message as it would be sent, for a person: each value on one line, and the text last. */
-function describe(agent: string, review: Review): string {
-  const body = visible(review.text || review.html_text || '')
-  return [
-    `Send this message as ${oneLine(agent)}?`,
-    ...lines(
-      'Warning',
-      review.warnings.map(({ text }) => oneLine(text)),
-    ),
-    ...review.fields.flatMap(({ name, values }) =>
-      lines(
-        oneLine(name),
-        values.map((value) => oneLine(addressFields.has(name) ? addressFirst(value) : value)),
-      ),
-    ),
-    ...lines(
-      'Attachment',
-      review.attachments.map(({ filename, content_type, size_bytes }) => oneLine(`${filename} (${content_type}, ${size_bytes} bytes)`)),
-    ),
-    ...lines('Image in the HTML', review.images.map(oneLine)),
-    ...(review.html === null ? [] : ['The message has an HTML form, which the console shows.']),
-    '',
-    body.slice(0, charactersMax),
-    ...(body.length > charactersMax ? ['… The console shows the rest.'] : []),
-  ].join('\n')
 }
 
 async function decide(

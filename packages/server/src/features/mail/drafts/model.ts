@@ -4,7 +4,7 @@ import type { Attachment } from '@callsign/contract/attachments'
 import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
 import type { Metadata, Tag } from '@callsign/contract/metadata'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
-import { htmlToText } from '@callsign/mail/html/text'
+import { HTML_CHARACTERS_MAX, htmlToText } from '@callsign/mail/html/text'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import { readLabels, readTags, toTags } from '../../../core/metadata.ts'
@@ -241,3 +241,10 @@ export function placedAfter<A extends object>(kept: { position: number }[], adde
 }
 
 export const sizeOf = (files: { size_bytes: number }[]): number => files.reduce((sum, one) => sum + one.size_bytes, 0)
+
+/** Longer content is not approved on a page of text, because a person cannot review it there. */
+export const shownCharactersMax = 100_000
+
+/** True when the texts are too long to show, or when the HTML is longer than its text covers. Recipients would see what the person did not. */
+export const isTooLongToApprove = ({ text, html, html_text: htmlText }: Static<typeof DraftReview>): boolean =>
+  text.length + (htmlText?.length ?? 0) > shownCharactersMax || (html?.length ?? 0) > HTML_CHARACTERS_MAX
