@@ -117,7 +117,7 @@ const expected: Record<string, string> = {
   'Mail: Text or file that the outbound guard searches': `${count(scannedCharactersMax)} characters`,
   'Mail: Patterns of the outbound guard': `${guardPatternsMax} per identity, each at most ${patternCharactersMax} characters`,
   'Mail: Program size of a pattern of the outbound guard': `${count(constant('mail/src/content/secrets/patterns.ts', 'sizeMax'))} RE2 instructions`,
-  'Mail: Flags of the outbound guard per message': count(feature('@callsign/mail/content/secrets/message-search', 'flagsMax')),
+  'Mail: Flags of the outbound guard per message': count(constant('mail/src/content/secrets/message-search.ts', 'flagsMax')),
   'Mail: Automatic replies to one sender': `1 per ${automaticAnswerPauseMs === day ? 'day' : 'other time'}`,
   'Mail: Link to a shared message': `${shareSecondsMax / 86_400} days`,
   'Mail: Text and HTML of a message in an event': `${bytes(eventBodyBytesMax)} each`,
