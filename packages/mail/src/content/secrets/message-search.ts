@@ -34,7 +34,7 @@ const compiledMax = 500
 /** A text of a message. `where` names it for people. Lines are also searched as decoded. */
 export type SearchedField = { where: string; text: string; form: 'line' | 'ids' | 'text' | 'html' }
 
-/** How a file of a message is declared, and the kind of the multipart that it stands in. */
+/** The declaration of a file of a message, and the kind of the multipart that it stands in. */
 export type DeclaredPart = { contentType: string; charset: string | null; parentKind: string }
 
 /** A file of a message. `isCut` when `bytes` are only its first ones. `part` for a file of a message that is read from its bytes. */

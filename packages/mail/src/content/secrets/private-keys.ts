@@ -28,14 +28,14 @@ function keyCharacters(text: string): number {
   const body = (footer === -1 ? text : text.slice(0, footer)).replaceAll('\\r', '').replaceAll('\\n', '\n')
   let count = 0
   for (const line of body.split(/[\r\n]+/)) {
-    const bare = withoutSigns(line)
+    const bare = withoutQuoting(line)
     if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(bare)) count += bare.length
   }
   return count
 }
 
 /** The line without the signs of quotes, indents and joined strings at both ends. Each character is looked at once, as a pattern would not. */
-function withoutSigns(line: string): string {
+function withoutQuoting(line: string): string {
   let start = 0
   let end = line.length
   while (start < end && /[\s>"'+|,]/.test(line[start] as string)) start++
