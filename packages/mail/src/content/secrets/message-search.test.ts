@@ -87,7 +87,7 @@ const signedData = (...content: Buffer[]): Buffer => {
   return der(0x30, oid('2a864886f70d010702'), der(0xa0, signed))
 }
 
-test('a signature beside the part that it signs counts as read, and other bytes in its place are', () => {
+test('a signature beside the part that it signs is not held, and other bytes in its place are', () => {
   const detached = signedData()
   const signed = (type: string, bytes: Buffer, kind = 'signed') => typesOf(message(multipart(kind, plain, part(type, bytes))))
   for (const type of ['application/pkcs7-signature', 'application/x-pkcs7-signature']) expect(signed(type, detached)).toEqual([])
