@@ -140,7 +140,7 @@ describe('senders', () => {
     const address = /<(.*)>/.exec(line)?.[1] as string
     const subject = `from ${address}`.slice(0, 90)
     expect(
-      await hand(line, 'agent@agents.localhost', written(`From: Somebody <${address}>\nTo: agent@agents.localhost\nSubject: ${subject}`)),
+      await hand(line, 'agent@agents.localhost', written(`From: Ann <${address}>\nTo: agent@agents.localhost\nSubject: ${subject}`)),
     ).toMatch(/^250/)
     const { id } = await harness.waitForMail('agent', subject)
     expect((await reply(id)).to).toEqual([address])

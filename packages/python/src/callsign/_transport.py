@@ -146,7 +146,7 @@ class _Pool:
         self._idle: list[tuple[http.client.HTTPConnection, float]] = []
 
     def _leave_parent(self) -> None:
-        """Starts anew in a process that was forked, where another thread may have held the lock."""
+        """Leaves the connections of the parent to it, after a fork. Another thread may have held the lock."""
         if self._process == os.getpid():
             return
         inherited, self._idle = self._idle, []
