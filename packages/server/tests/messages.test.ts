@@ -103,7 +103,7 @@ describe('GET …/messages/{message_id}', () => {
 
   test('the list item has the same content, and `from` with the display name', async () => {
     const { authentication: _a, delivery: _d, raw_url: _raw, attachments, ...rest } = arrived
-    const [item] = await list('?subject=quarterly')
+    const [item] = await list('?subject=quarterly&view=full')
     expect(item).toMatchObject({ ...rest, from: '"Eve, Adams" <eve@example.org>' })
     expect(item.attachments[0]).toMatchObject({ id: attachments[0].id, filename: 'report.pdf' })
   })

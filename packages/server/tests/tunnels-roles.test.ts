@@ -102,7 +102,7 @@ test('a captured request is replayed through a process that only has the API', a
   await api('PATCH', '/tunnels/sales', { capture: 'bodies' })
   const one = await waitFor('a captured request', async () => {
     await visit(portsOf()[1] as number, host, '/echo?n=1', { method: 'PUT', body: 'once more' })
-    return (await api('GET', '/tunnels/sales/requests')).data.find((item: Json) => item.request_body !== null)
+    return (await api('GET', '/tunnels/sales/requests')).data.find((item: Json) => item.path === '/echo?n=1' && item.request_body !== null)
   })
   const replay = await api('POST', `/tunnels/sales/requests/${one.id}/replay`)
   expect(replay).toMatchObject({ method: 'PUT', path: '/echo?n=1', status: 200, error: null, replay_of: one.id })

@@ -60,36 +60,41 @@ test("only the vault's stores name its tables, and the sealing of the server's o
 /** Loads the ACME client. */
 const acmeClient = 'edges/acme/authority.ts'
 
+/** Encrypts and opens backups of the server. */
+const backupCipher = 'host/backup-cipher.ts'
+
 /** Packages that open blobs, or clients that do. */
 const openerPackage = /argon2|hash-wasm|noble|sodium|sjcl|crypto-js|node-forge|callsign\/(sdk|cli)/
 
 test('the server imports no client, and its dependencies include no library that could open a blob', () => {
   const imports = files.flatMap(importsOf)
   expect(imports.filter((specifier) => /^@callsign\/(sdk|cli)|packages\/(sdk|cli)\//.test(specifier))).toEqual([])
-  const names = dependencyTree('packages/server')
+  const names = treeOf('packages/server')
   expect(names).toContain('node_modules/pg')
   expect(names.length).toBeGreaterThan(50)
   const hashing = /^node_modules\/@node-rs\/argon2(-[\w-]+)?$/
-  // The ACME client depends on node-forge. Certificates are its only caller, and the vault does not reach them.
-  const forge = 'node_modules/node-forge'
-  expect(names.filter((name) => openerPackage.test(name) && !hashing.test(name) && name !== forge)).toEqual([])
-  expect(files.filter((path) => importsOf(path).some((name) => /^(acme-client|node-forge)\b/.test(name)))).toEqual([acmeClient])
-  expect(vaultFiles.filter((path) => reach(path).has(acmeClient))).toEqual([])
+  // The ACME client depends on node-forge, and the age format of backups on @noble. Each has one caller, which the vault does not reach.
+  const needed = new Set(['node_modules/node-forge', ...treeOf('node_modules/age-encryption')])
+  expect(names.filter((name) => openerPackage.test(name) && !hashing.test(name) && !needed.has(name))).toEqual([])
+  const importing = (pattern: RegExp) => files.filter((path) => importsOf(path).some((name) => pattern.test(name)))
+  expect(importing(/^(acme-client|node-forge)\b/)).toEqual([acmeClient])
+  expect(importing(/^(age-encryption\b|@noble\/)/)).toEqual([backupCipher])
+  expect(vaultFiles.filter((path) => [acmeClient, backupCipher].some((one) => reach(path).has(one)))).toEqual([])
   expect(files.filter((path) => importsOf(path).includes('@node-rs/argon2'))).toEqual([passwordHash])
   // The walk finds one where there is one.
-  expect(dependencyTree('packages/sdk').filter((name) => openerPackage.test(name))).toContain('node_modules/hash-wasm')
+  expect(treeOf('packages/sdk').filter((name) => openerPackage.test(name))).toContain('node_modules/hash-wasm')
 })
 
 type Locked = { link?: boolean; resolved?: string; dependencies?: object; optionalDependencies?: object }
 
-/** The lock file paths of everything that a workspace loads, directly or indirectly. Development dependencies are excluded. */
-function dependencyTree(workspace: string): string[] {
+/** The lock file paths of everything that a package loads, directly or indirectly. Development dependencies are excluded. */
+function treeOf(place: string): string[] {
   const lock = JSON.parse(readFileSync(resolve(root, '../../package-lock.json'), 'utf8')) as { packages: Record<string, Locked> }
   const found = new Set<string>()
-  const visit = (place: string) => {
-    const { dependencies, optionalDependencies } = lock.packages[place] as Locked
+  const visit = (from: string) => {
+    const { dependencies, optionalDependencies } = lock.packages[from] as Locked
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      const at = foldersAbove(place).find((folder) => lock.packages[`${folder}node_modules/${name}`])
+      const at = foldersAbove(from).find((folder) => lock.packages[`${folder}node_modules/${name}`])
       // An optional one may be missing.
       if (at === undefined || found.has(`${at}node_modules/${name}`)) continue
       found.add(`${at}node_modules/${name}`)
@@ -97,7 +102,7 @@ function dependencyTree(workspace: string): string[] {
       visit(link ? (resolved as string) : `${at}node_modules/${name}`)
     }
   }
-  visit(workspace)
+  visit(place)
   return [...found]
 }
 

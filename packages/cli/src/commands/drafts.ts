@@ -89,6 +89,7 @@ export const draftCommands: Command[] = [
     operations: ['listDrafts', 'listAllDrafts'],
     options: {
       all: { type: 'boolean', about: 'The drafts of every mailbox, or of that of --agent, newest first.' },
+      thread: { type: 'string', value: 'ID', about: 'With --all: only drafts that answer a message of this thread.' },
       cursor: { type: 'string', value: 'CURSOR', about: 'With --all: next_cursor of the previous page.' },
       limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
       offset: { type: 'string', value: 'N', about: 'Without --all: number of items to skip.' },
@@ -99,11 +100,16 @@ export const draftCommands: Command[] = [
       const callsign = await client()
       if (values.all === true) {
         if (offset !== undefined) throw new UsageError('--all and --offset are mutually exclusive. Give --cursor instead.')
-        const all = await callsign.drafts.listAll({ ...readAgentFilter(values, mailbox), ...listQuery(values) })
+        const all = await callsign.drafts.listAll({
+          ...readAgentFilter(values, mailbox),
+          ...(values.thread !== undefined && { thread_id: String(values.thread) }),
+          ...listQuery(values),
+        })
         output.result(all, () => listed(all.data))
         if (all.next_cursor && !output.isJson) output.note(`More: --cursor ${all.next_cursor}`)
         return 0
       }
+      if (values.thread !== undefined) throw new UsageError('--thread requires --all.')
       if (values.cursor !== undefined) throw new UsageError('--cursor requires --all. Give --offset instead.')
       const page = await callsign.drafts.list(await chooseMailbox(callsign, values, mailbox), {
         ...(limit !== undefined && { limit }),

@@ -101,7 +101,7 @@ test('a signature beside the part that it signs is not held, and other bytes in 
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   for (const bytes of [wrapped, randomBytes(500), privateKey.export({ format: 'der', type: 'pkcs8' })])
     expect(signed(type, bytes)).toEqual(['not_scanned'])
-  expect(signed(type, Buffer.concat([detached, Buffer.from(secret)]))).toContain('api_key')
+  expect(signed(type, Buffer.concat([detached, Buffer.from(`\n${secret}`)]))).toContain('api_key')
 })
 
 test('a message of many parts takes time in proportion to its length', async () => {
