@@ -109,11 +109,12 @@ export function readAttribute(attributes: string, wanted: string): string | null
 
 const attributePattern = /([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
 
-/** True for attributes that hide an element: `hidden`, or a style with `display: none`. */
+/** True for attributes that hide an element: a style whose last `display` is `none`, or `hidden` without a `display`. */
 export function isHidden(attributes: string): boolean {
   if (!/hidden|none/i.test(attributes)) return false
-  if (readAttribute(attributes, 'hidden') !== null) return true
-  return /(?:^|;)\s*display\s*:\s*none/i.test((readAttribute(attributes, 'style') ?? '').slice(0, 4096))
+  const style = (readAttribute(attributes, 'style') ?? '').slice(0, 4096)
+  const display = [...style.matchAll(/(?:^|;)\s*display\s*:\s*([a-z-]*)/gi)].at(-1)?.[1]
+  return display === undefined ? readAttribute(attributes, 'hidden') !== null : /^none$/i.test(display)
 }
 
 /**

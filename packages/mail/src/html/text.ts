@@ -2,7 +2,7 @@
 import { cutText, storableText } from '../mime/storable-text.ts'
 import { decodeEntities } from './entities.ts'
 import { withTables } from './tables.ts'
-import { findRawEnd, isHidden, isIndent, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
+import { findAfter, findRawEnd, isHidden, isIndent, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
 
 /** HTML after these characters is left out. */
 export const HTML_CHARACTERS_MAX = 1024 * 1024
@@ -32,7 +32,12 @@ export function htmlToText(html: string): string {
 
 /** The same as Markdown: headings have `#`, and rows of cells are tables. */
 export function htmlToMarkdown(html: string): string {
-  return new TextWriter(cutText(html, HTML_CHARACTERS_MAX), true).write()
+  return new TextWriter(cutText(html, HTML_CHARACTERS_MAX), { isMarkdown: true }).write()
+}
+
+/** The same with every text that some mail program may show: hidden elements, raw content other than scripts, and comments for Outlook. */
+export function htmlToFullText(html: string): string {
+  return new TextWriter(cutText(html, HTML_CHARACTERS_MAX), { isFull: true }).write()
 }
 
 /** Plain text as HTML: escaped, line ends as `<br>`. */
@@ -56,6 +61,7 @@ class TextWriter {
   // Cells that began since the last text.
   #openCells = 0
   readonly #isMarkdown: boolean
+  readonly #isFull: boolean
   #heading = ''
   // While set, all content up to the end of this element is hidden.
   #hiddenTag: string | null = null
@@ -63,9 +69,10 @@ class TextWriter {
   #link: { address: string; from: number; lineCount: number } | null = null
   readonly #lists: number[] = []
 
-  constructor(html: string, isMarkdown = false) {
+  constructor(html: string, { isMarkdown = false, isFull = false } = {}) {
     this.#html = html
     this.#isMarkdown = isMarkdown
+    this.#isFull = isFull
   }
 
   write(): string {
@@ -86,6 +93,7 @@ class TextWriter {
   #readMarkup(open: number): number {
     const html = this.#html
     if (html.startsWith('<!--', open)) {
+      if (this.#isFull && /^\[if\b/i.test(html.slice(open + 4, open + 8))) return findAfter(html, '>', findAfter(html, ']', open))
       // "<!-->" and "<!--->" are whole comments.
       const close = html.indexOf('-->', open + 2)
       return close < 0 ? html.length : close + 3
@@ -96,7 +104,8 @@ class TextWriter {
     if (isEnd) this.#end(name)
     else {
       this.#start(name, attributes)
-      if (isRawElement(name) && !attributes.endsWith('/')) return findRawEnd(html, name, tagEnd + 1)
+      const isRaw = isRawElement(name) && !attributes.endsWith('/')
+      if (isRaw && !(this.#isFull && name !== 'script' && name !== 'style')) return findRawEnd(html, name, tagEnd + 1)
     }
     return tagEnd + 1
   }
@@ -110,7 +119,7 @@ class TextWriter {
       }
       this.#hiddenTag = null
     }
-    if (!VOID.has(name) && attributes.length > 0 && isHidden(attributes)) {
+    if (!this.#isFull && !VOID.has(name) && attributes.length > 0 && isHidden(attributes)) {
       this.#hiddenTag = name
       this.#hiddenDepth = 1
       return
