@@ -137,7 +137,9 @@ const behindPrice = new RegExp(`^ ?(?:${currency}|元|円|원|%|km\\b|kg\\b|mg\\
 function isMarkedAsOther(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 6), start)
   const behind = text.slice(end, end + 6)
+  const isQuoted = /(?:^|[\s:(])'$/.test(before) && behind.startsWith("'")
   if (
+    !isQuoted &&
     /[+*•·x.…,'\\^~=@]$|\+ ?\(?$|[*•xX]{2,} ?$|[A-Za-z0-9][/_]$/.test(before) &&
     !/[:：] ?\*{1,3}$|^\*{1,3}$|\n\*{1,3}$| \*{1,3}$/.test(before)
   )

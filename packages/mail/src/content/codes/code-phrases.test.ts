@@ -14,7 +14,11 @@ const patternOf = (isJoined: boolean): string =>
     .filter((list) => list.isJoined === isJoined)
     .map(({ phrases }) => oneOf(phrases))
     .join('|')
-const pattern = new RegExp(`(?<=^|[^\\p{L}\\p{N}])(?:${patternOf(false)})(?![\\p{L}\\p{N}])|${patternOf(true)}`, 'gu')
+const unspaced =
+  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]'
+const start = `(?<=^|[^\\p{L}\\p{N}]|${unspaced}(?=[a-z0-9]))`
+const end = `(?:(?![\\p{L}\\p{N}])|(?<=[a-z0-9])(?=${unspaced}))`
+const pattern = new RegExp(`${start}(?:${patternOf(false)})${end}|${patternOf(true)}`, 'gu')
 
 const findByPattern = (text: string): Hit[] =>
   [...text.matchAll(pattern)].map((match) => ({
@@ -67,6 +71,9 @@ test.each<[text: string, found: string[]]>([
   ['security  code', ['weak code']],
   ['securitycode', ['strong securitycode']],
   ['insecurity code', ['weak code']],
+  ['あなたのotpは482913です', ['strong otp']],
+  ['您的pin码是482913', ['weak pin']],
+  ['мойotp', []],
   ['код', ['weak код']],
   ['мойкод', []],
   ['кодя', []],
@@ -92,6 +99,10 @@ test.each<[text: string, found: string[]]>([
   ['verifkodabcdef', []],
   ['verif ok', []],
   ['kod', ['weak kod 0-3']],
+  ['sisäänkirjautumiskoodisi on', ['strong sisäänkirjautumiskoodisi 0-24']],
+  ['сіздің кодыңыз', ['weak кодыңыз 7-14']],
+  ['a kóddal', ['weak kóddal 2-8']],
+  ['kodak, kodein och кодекс', []],
 ])('with compounds, the phrases of %j', (text, found) => {
   expect(withCompounds(text, findHits(text)).map(({ kind, phrase, start, end }) => `${kind} ${phrase} ${start}-${end}`)).toEqual(found)
 })

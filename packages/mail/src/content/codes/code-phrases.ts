@@ -83,10 +83,19 @@ function isWordAt(text: string, index: number): boolean {
   return wordCharacter.test(text.slice(index, index + 2))
 }
 
+// Scripts without spaces, in which a Latin word is adjacent to others, as in "OTPは".
+const unspaced =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+/** True when a word goes on at this index. `unit` is its last character before. */
+const goesOn = (text: string, index: number, unit: number): boolean =>
+  isWordAt(text, index) && !(wordNumberOf(unit) > 0 && unspaced.test(text.slice(index, index + 2)))
+
 /** True when a letter or digit ends before this index. */
 function isWordBefore(text: string, index: number): boolean {
   const isPair = index > 1 && isLowSurrogate(text.charCodeAt(index - 1)) && isHighSurrogate(text.charCodeAt(index - 2))
-  return index > 0 && isWordAt(text, isPair ? index - 2 : index - 1)
+  const before = isPair ? index - 2 : index - 1
+  return index > 0 && isWordAt(text, before) && !(wordNumberOf(text.charCodeAt(index)) > 0 && unspaced.test(text.slice(before, index)))
 }
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
@@ -147,7 +156,7 @@ function follow(text: string, start: number, from: number, branch: Branch, isFre
   let end = 0
   let at: Branch | undefined = branch
   for (let index = from; at !== undefined; at = at.next.get(text.charCodeAt(index++))) {
-    const ending = at.lists & lists & (isWordAt(text, index) ? joinedLists : -1)
+    const ending = at.lists & lists & (goesOn(text, index, text.charCodeAt(index - 1)) ? joinedLists : -1)
     if (ending === 0) continue
     // The number of the lowest bit. Later ends are longer phrases.
     const list = 31 - Math.clz32(ending & -ending)
@@ -161,17 +170,21 @@ function follow(text: string, start: number, from: number, branch: Branch, isFre
 
 // Stems that many languages share, and their word for a code, in one word or two.
 const compound =
-  /(?<!\p{L})(?:verif|konfirm|confirm|auten|authen|autor|aktiv|activ|secur|segur|sigur|sikker|säker|login|otp)\p{L}{0,14} ?(?:kod|cod|kood|kód|cód)\p{L}{0,5}(?!\p{L})/gu
+  /(?<!\p{L})(?:\p{L}{3,12})?(?:verif|konfirm|confirm|auten|authen|autor|aktiv|activ|secur|segur|sigur|sikker|säker|login|loggi|kirjaut|otp|tunnist|vahvist|palautus|registr|rekister|validaz|validat|zurücksetzung|wiederherstellung)\p{L}{0,14} ?(?:kod|cod|kood|kód|cód|kòd)\p{L}{0,5}(?!\p{L})/gu
+// The word for a code with the endings of Finnish, Estonian, Hungarian, Slavic and Turkic languages, Uyghur and Kurdish.
+const inflected =
+  /(?<!\p{L})(?:(?:kod|kood|kód|kôd|kòd|kóð)(?!ak|ek|iak|ein|ier|ing|ir)|код(?!ек|ир|ов|ак)|шифр(?=[аоу])|كود|کۆد)[\p{L}\p{M}]{0,7}(?!\p{L})/gu
 
-const codeStems = ['kod', 'cod', 'kood', 'kód', 'cód']
+const codeStems = ['kod', 'cod', 'kood', 'kód', 'cód', 'kòd', 'kôd', 'kóð', 'код', 'шифр', 'كود', 'کۆد']
 
 /** The hits, with words of languages that the lists lack. For short texts, which are few. */
 export function withCompounds(text: string, hits: Hit[]): Hit[] {
   if (!codeStems.some((stem) => text.includes(stem))) return hits
-  const found = [...text.matchAll(compound)].map(
-    (match): Hit => ({ kind: 'strong', start: match.index, end: match.index + match[0].length, phrase: match[0] }),
-  )
-  if (found.length === 0) return hits
-  const isFree = (hit: Hit) => found.every(({ start, end }) => hit.end <= start || hit.start >= end)
-  return [...found, ...hits.filter(isFree)].toSorted((a, b) => a.start - b.start)
+  const find = (pattern: RegExp, kind: Hit['kind']): Hit[] =>
+    [...text.matchAll(pattern)].map(({ index, 0: phrase }) => ({ kind, start: index, end: index + phrase.length, phrase }))
+  const merge = (first: Hit[], others: Hit[]): Hit[] => [
+    ...first,
+    ...others.filter((hit) => first.every(({ start, end }) => hit.end <= start || hit.start >= end)),
+  ]
+  return merge(merge(find(compound, 'strong'), hits), find(inflected, 'weak')).toSorted((a, b) => a.start - b.start)
 }

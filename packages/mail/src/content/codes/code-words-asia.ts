@@ -37,7 +37,19 @@ export const strongOfAsia = [
   ),
   ...each('mã|mật khẩu', 'kích hoạt|truy cập|giao dịch|một lần|dùng một lần|pin|kiểm tra|xác thực otp|bí mật|khôi phục'),
   ...list('kode pag verify|pamberipikasyong code|code sa pagpapatunay|code sa pag verify|code ng pag verify|numero sa pag verify'),
+  // Turkic languages, Tajik, Mongolian
+  ...each('растау|тексеру|қауіпсіздік|кіру|тіркелу|верификация', 'коды|кодыңыз|кодын|кодыңызды'),
+  ...each('ырастоо|тастыктоо|текшерүү|коопсуздук|кирүү|каттоо', 'коду|кодуңуз|кодун'),
+  ...each('раслау|тикшерү|тасдиқлаш|хавфсизлик', 'коды|коди|кодингиз'),
+  ...list('рамзи тасдиқ|рамзи тасдиқи|коди тасдиқ|tassyklama kody|tassyklaýyş kody|barlag kody|баталгаажуулах код|нэвтрэх код|нууц код'),
   // Languages of Africa
+  ...each(
+    'msimbo|msimbo wako|nambari|nambari yako|namba|namba yako|kodi|kodi yako',
+    'wa uthibitishaji|wa kuthibitisha|wa uthibitisho|wa usalama|wa kuingia|ya uthibitishaji|ya kuthibitisha|ya uthibitisho|ya usalama|ya siri|ya kuingia',
+  ),
+  ...list(
+    'ikhodi yakho yokuqinisekisa|ikhowudi yakho yokuqinisekisa|ikhodi yokuqinisekisa|lambar tantancewa|lambar sirri|lambarka sirta|koodhka hubinta|kóòdù ìjẹ́rìísí|koodu ijerisi|koodu nkwenye|koodu nyocha|kode yo kwemeza|kaody fanamarinana|kaody fanamafisana|የማረጋገጫ ኮድዎ|የማረጋገጫ ኮድህ|የማረጋገጫ ኮዱ|የማረጋገጫ ቁጥር|የይለፍ ቁጥር',
+  ),
   ...list(
     'msimbo wa uthibitishaji|msimbo wa uthibitisho|msimbo wa usalama|namba ya uthibitisho|nambari yako ya kuthibitisha|nambari yako ya uthibitishaji|nambari ya kuthibitisha|nambari ya uthibitishaji|ikhodi yokuqinisekisa|ikhowudi yokuqinisekisa|lambar tabbatarwa|koodhka xaqiijinta|lambarka xaqiijinta|kodhi yekusimbisa|የማረጋገጫ ኮድ|የደህንነት ኮድ',
   ),
@@ -45,7 +57,7 @@ export const strongOfAsia = [
 
 /** Words that mark a number as a code when the message shows nothing else. */
 export const weakOfAsia = list(
-  'הסיסמה|סיסמה|הקוד שלך|کد|رمز|کوڈ|ڪوڊ|کۆد|কোড|কোডটি|কোডটা|કોડ|ਕੋਡ|குறியீடு|కోడ్|ಕೋಡ್|കോഡ്|කේතය|କୋଡ|msimbo|nambari ya siri|ikhodi|koodhka|ኮድ|kodhi',
+  'הסיסמה|סיסמה|סיסמתך|סיסמתכם|הקוד שלך|קודך|الكود|رمزك|كودك|پاسکوڈ|پاس کوڈ|گذرواژه|गोपनीय कोड|पासकोड|পাসকোড|পাসকোডটি|পাসকোডটা|পাসকোডটিকে|কোডটিকে|টোকেন|टोकन|પાસકોડ|ਪਾਸਕੋਡ|கடவுக்குறியீடு|కోడ్ను|పాస్కోడ్|ಪಾಸ್ಕೋಡ್|പാസ്കോഡ്|മുറകേതയ|මුරකේතය|කේතයයි|ኮድዎ|ኮድህ|ኮዱ|lambar|koodka|kaody|kode ya|کد|رمز|کوڈ|ڪوڊ|کۆد|কোড|কোডটি|কোডটা|કોડ|ਕੋਡ|குறியீடு|కోడ్|ಕೋಡ್|കോഡ്|කේතය|କୋଡ|msimbo|nambari ya siri|ikhodi|koodhka|ኮድ|kodhi',
 )
 
 /** Instructions to type the code. */
@@ -57,5 +69,5 @@ export const enterOfAsia = list(
 export const strongJoinedOfAsia = list(
   '認証用コード|本人確認コード|ワンタイムパス|段階認証コード|照合番号|仮パスワード|ログイン用コード|一時コード|確認用コード|暗証コード|短信码|短信验证码|识别码|激活码|授权码|动态口令|动态验证码|随机码|登陆码|认证码|一次性口令|临时密码|臨時密碼|簡訊驗證碼|驗證密碼|啟用碼|動態碼|交易码|检验码|確認代碼|检验代码|验证密码|手机动态码|验证口令|识别代码|核驗碼|核验码|短信口令|本人확인번호|본인확인번호|본인확인 번호|승인번호|임시 비밀번호|임시비밀번호|보안번호|인증키|รหัสความปลอดภัย|รหัสเข้าสู่ระบบ|รหัสผ่านชั่วคราว|รหัสตรวจสอบ|รหัสการยืนยัน|ລະຫັດຢືນຢັນ|ລະຫັດ otp|លេខកូដផ្ទៀងផ្ទាត់|កូដផ្ទៀងផ្ទាត់|លេខកូដបញ្ជាក់|အတည်ပြုကုဒ်|လုံခြုံရေးကုဒ်',
 )
-export const weakJoinedOfAsia = list('ລະຫັດ|លេខកូដ|កូដ|ကုဒ်')
+export const weakJoinedOfAsia = list('ລະຫັດ|លេខកូដ|កូដ|ကုဒ်|トークン|パスワード|暗号|토큰|비밀번호|令牌|口令|โทเค็น|โทเคน|โค้ด')
 export const enterJoinedOfAsia = list('填写|填寫|請填|ใช้รหัส|กรอก|ป้อน|입력|사용하여')

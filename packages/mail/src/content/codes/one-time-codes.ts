@@ -2,6 +2,7 @@
 import type { Code } from '@callsign/contract/codes'
 import { type Candidate, findCandidates, mayHoldCandidates } from './candidates.ts'
 import { findHits, type Hit, withCompounds } from './code-phrases.ts'
+import { type Context, contextOf, isCode, type Page } from './context.ts'
 import {
   behindStart,
   breakPattern,
@@ -20,9 +21,7 @@ import {
 } from './grammar.ts'
 import { purposeOf } from './purposes.ts'
 import { readable, withoutAppHash } from './readable.ts'
-
-/** A normalized text: single spaces, ASCII dashes and digits. `lower` is in lower case, with spaces for dashes and line ends. */
-type Page = { text: string; lower: string; hits: Hit[] }
+import { instructionCharactersMax, isShortInstruction } from './short-instructions.ts'
 
 const nearCharactersMax = 160
 
@@ -55,7 +54,8 @@ function judgeAll(title: Page, text: string): Code[] {
   if (text.length <= longTextCharactersMin && page.hits.every(({ kind }) => kind !== 'strong'))
     page.hits = withCompounds(page.lower, page.hits)
   // Every code needs one of these phrases, which most messages lack.
-  if ([...title.hits, ...page.hits].every((hit) => hit.kind === 'other') && !isPrefixedCode(page)) return []
+  const isAnnounced = [...title.hits, ...page.hits].some((hit) => hit.kind !== 'other') || isPrefixedCode(page)
+  if (!isAnnounced && text.length > instructionCharactersMax) return []
   const inTitle = findCandidates(title.text)
   const inText = findCandidates(text)
   if (inText.length === 0) page.hits = []
@@ -90,45 +90,6 @@ function findBoundCode(text: string): Code | null {
   }
 }
 
-type Context = { isTravel: () => boolean; isMeeting: () => boolean; isShop: () => boolean; titleHit: Hit | null }
-
-const travel =
-  /\b(?:flight|itinerary|boarding|reservation|check[ -]in|check[ -]out|hotel|departure|airline|pnr)\b|\bflug\b|buchungsbestätigung|\bvuelo\b|\bvol\b|予約|航班|항공/
-const meeting =
-  /\b(?:meeting id|webinar id|conference id|dial[ -]in|join (?:the )?(?:meeting|call|webinar|conference)|meeting number)|besprechungs-?id|meeting-id|id de (?:la )?reuni[óo]n|ミーティング ?id|会议号|会議番号/
-const shop =
-  /\b(?:% off|free shipping|at checkout|discount|promo|coupon|voucher|sale ends|gift card)\b|rabatt|gutschein|gratis versand|descuento|cupón|desconto|cupom|remise|-\d{1,2} ?%|скидк|промокод|割引|クーポン|优惠|折扣|할인/
-
-function contextOf(title: Page, page: Page): Context {
-  const all = `${title.lower}\n${page.lower}`
-  return {
-    isTravel: once(() => travel.test(all)),
-    isMeeting: once(() => meeting.test(all)),
-    isShop: once(() => shop.test(all)),
-    titleHit: title.hits.findLast((hit) => hit.kind === 'strong' || hit.kind === 'weak') ?? null,
-  }
-}
-
-/** Computes an answer once, on first use. */
-function once(ask: () => boolean): () => boolean {
-  let answer: boolean | null = null
-  return () => {
-    answer ??= ask()
-    return answer
-  }
-}
-
-const isCode = (hit: Hit, context: Context): boolean => {
-  if (hit.kind !== 'strong' && hit.kind !== 'weak') return false
-  if (
-    context.isTravel() &&
-    (hit.kind === 'weak' || /^(?:confirmation|bestätigungs|code de confirmation|código de confirma|access|確認)/.test(hit.phrase))
-  )
-    return false
-  if (context.isMeeting() && !/verif|secur|sign|log|auth|one time|2fa|otp/.test(hit.phrase)) return false
-  return !(hit.kind === 'weak' && context.isShop())
-}
-
 const isYear = (value: string): boolean => /^(?:19|20)\d\d$/.test(value)
 const isDay = (value: string): boolean => /^20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/.test(value)
 
@@ -142,9 +103,11 @@ function judge(candidate: Candidate, page: Page, title: Page | null, context: Co
   const score = Math.max(
     isNear && isAddressed(candidate, before, page) ? judgeBefore(candidate, before, gapBefore, context, line.isAlone) : 0,
     isOther && !line.isAlone ? 0 : judgeBehind(candidate, page, context),
+    isNear && before.kind === 'enter' ? judgeAcross(candidate, page, context) : 0,
     isNear && before.kind === 'enter' ? judgeInstruction(candidate, page, gapBefore, title) : 0,
     isOther ? 0 : judgeSentence(candidate, page, context),
     candidate.start < 6 && isPrefixedCode(page) ? 5 : 0,
+    isPlainNumber(candidate) && candidate.value.length >= 5 && isShortInstruction(page.text, candidate.start, candidate.end) ? 7 : 0,
     line.isAlone && title ? judgeAlone(candidate, page, context) : 0,
   )
   if (score === 0 || (candidate.isDoubtful && score < doubtfulScoreMin)) return 0
@@ -187,6 +150,14 @@ function judgeBefore(candidate: Candidate, hit: Hit, gap: string, context: Conte
   if (!candidate.isDigits && !isTight && !connected.test(gap.toLowerCase())) return 0
   const base = hit.kind === 'strong' ? 9 : 8
   return isTight ? base : connected.test(gap.toLowerCase()) ? base - 0.7 : Math.max(0, base - 2 - gap.length / 15)
+}
+
+/** Scores `The code to enter for your order is 482913`, with an instruction between the phrase and the verb. */
+function judgeAcross(candidate: Candidate, page: Page, context: Context): number {
+  const hit = page.hits.findLast((one) => one.end <= candidate.start && one.kind !== 'enter')
+  const gap = hit ? page.text.slice(hit.end, candidate.start) : ''
+  const isOpen = candidate.isDigits && gap.length <= 70 && !breakPattern.test(gap) && !/\d{4}/.test(gap)
+  return hit && isOpen && isCode(hit, context) && stated.test(gap.toLowerCase()) ? 7.2 : 0
 }
 
 /** Scores `The code for your payment to account 1234 is 482913`, with the phrase and the number at the ends of a sentence, and a code that is a sentence. */

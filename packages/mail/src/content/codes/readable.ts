@@ -23,12 +23,16 @@ export function readable(text: string): string {
   return single.includes(' \n') || single.includes('\n ') ? single.replace(/ ?\n ?/g, '\n') : single
 }
 
-const uncommon = /[^\x20-\x7e\n]/
+// A backtick is a quotation mark of some chat programs.
+const uncommon = /[^\x20-\x5f\x61-\x7e\n]/
 
 const unify = (text: string): string =>
   withAsciiDigits(text.replaceAll('，', '、').normalize('NFKC'))
     .replace(/\u034f|[\u00ad\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/g, '')
     .replace(/[\u05be\u2010-\u2015\u2212]/g, '-')
     .replaceAll('\u2019', "'")
+    // Quotation marks, and the colons of Khmer, Armenian and Ethiopic.
+    .replace(/[`\u201c-\u201f]/g, '"')
+    .replace(/[\u17d6\u055d\u1361\u1366]/g, ':')
     .replaceAll('İ', 'I')
     .replace(/\r\n?/g, '\n')
