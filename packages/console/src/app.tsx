@@ -22,7 +22,8 @@ import { Shell } from './shell.tsx'
 /** Refusals of the provider's sign-in, which arrive as a parameter of the address. */
 const signInErrors: Record<string, string> = {
   oidc_failed: 'The provider did not confirm the sign-in. Try again.',
-  oidc_not_a_member: 'No member has this address, or the provider has not verified it. Ask an owner to invite you.',
+  oidc_not_a_member:
+    'No member has this address, or the provider has not verified it. Ask an owner to invite you. If several organizations have your address, sign in another way first, and continue from your profile.',
   rate_limited: 'Too many attempts to sign in. Try again in 15 minutes.',
 }
 

@@ -34,8 +34,9 @@ const setCookies = (headers: Record<string, string | string[] | undefined>) => [
 const pairOf = (line = ''): string => line.split(';')[0] as string
 
 /** Starts at this server. Returns the provider's address and the browser's cookie. */
-async function begin() {
-  const answer = await request(`${harness.baseUrl}/console/api/sign-in/oidc`)
+async function begin(session: string | null = null) {
+  const headers = session === null ? {} : { cookie: `callsign_session=${session}` }
+  const answer = await request(`${harness.baseUrl}/console/api/sign-in/oidc`, { headers })
   await answer.body.dump()
   expect(answer.statusCode).toBe(302)
   const [line = ''] = setCookies(answer.headers)
@@ -51,8 +52,8 @@ async function comeBack(url: string, cookie: string) {
 }
 
 /** A whole sign-in. */
-async function signIn() {
-  const { url, cookie } = await begin()
+async function signIn(session: string | null = null) {
+  const { url, cookie } = await begin(session)
   return comeBack(await oidc.authorize(url), cookie)
 }
 
@@ -84,7 +85,7 @@ test('a member signs in with a verified address, in any case, and the session is
   expect(data.find((one: Json) => one.action === 'session.started').details).toMatchObject({ method: 'oidc' })
 })
 
-test('an invitation of another organization does not take over a sign-in', async () => {
+test('another organization with a member of the same address does not take over a sign-in', async () => {
   const other = openBrowser(harness)
   await other.signInByKey(harness.otherOrganization.key)
   const inviteElsewhere = (email: string) => other.expect(201, 'POST', 'members', { body: { email, role: 'operator' } })
@@ -99,12 +100,23 @@ test('an invitation of another organization does not take over a sign-in', async
   expect(await memberOf(await signIn())).toBe(bound.id)
   await inviteElsewhere('bound@example.com')
   expect(await memberOf(await signIn())).toBe(bound.id)
-  // Invited by both, and accepted at one of them.
-  const [accepted] = [await invite('both@example.com'), await inviteElsewhere('both@example.com')]
+  // The other organization's owner opens its own invitation, which says nothing about the person.
+  const [member, claimed] = [await invite('both@example.com'), await inviteElsewhere('both@example.com')]
+  await openBrowser(harness).signInByLink(claimed.invite_link)
   oidc.setAccount({ sub: 'both', email: 'both@example.com', email_verified: true })
-  expect(await signIn()).toMatchObject({ status: 302, location: '/console/?sign_in_error=oidc_not_a_member' })
-  await openBrowser(harness).signInByLink(accepted?.invite_link)
-  expect(await memberOf(await signIn())).toBe(accepted?.id)
+  const notMember = { status: 302, location: '/console/?sign_in_error=oidc_not_a_member' }
+  expect(await signIn()).toMatchObject(notMember)
+  // The person's own link, and then the provider from within that session.
+  const browser = openBrowser(harness)
+  await browser.signInByLink(member.invite_link)
+  expect(await signIn()).toMatchObject(notMember)
+  expect(await memberOf(await signIn(browser.cookie))).toBe(member.id)
+  expect(await memberOf(await signIn())).toBe(member.id)
+  // The session of one member does not bind the subject of another address.
+  const stranger = openBrowser(harness)
+  await stranger.signInByLink((await invite('guest@example.com')).invite_link)
+  oidc.setAccount({ sub: 'third', email: 'nobody@example.com', email_verified: true })
+  expect(await signIn(stranger.cookie)).toMatchObject(notMember)
 })
 
 describe('is refused', () => {

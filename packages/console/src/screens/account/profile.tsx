@@ -1,9 +1,9 @@
 // The signed-in person: name, password and passkeys.
 import { useState } from 'preact/hooks'
-import { Button } from '../../elements/button.tsx'
+import { Button, ButtonLink } from '../../elements/button.tsx'
 import { TextField } from '../../elements/fields.tsx'
 import { attempt } from '../../elements/toasts.tsx'
-import { consoleCall } from '../../session/console-api.ts'
+import { consoleCall, consoleState } from '../../session/console-api.ts'
 import { loadState, session } from '../../session/session.ts'
 import { Passkeys } from './passkeys.tsx'
 
@@ -13,7 +13,25 @@ export function Profile() {
       <NameForm />
       <PasswordForm />
       <Passkeys />
+      <Provider />
     </div>
+  )
+}
+
+/** The member signed in here is the one that the provider signs in from now on. */
+function Provider() {
+  const oidc = consoleState.value?.sign_in.oidc
+  if (!oidc || !session.value?.member) return null
+  return (
+    <section class="card">
+      <header>
+        <h2>{oidc.name}</h2>
+      </header>
+      <div class="body stack">
+        <p>Continue once from here, so that {oidc.name} signs you in to this organization.</p>
+        <ButtonLink href="/console/api/sign-in/oidc">Continue with {oidc.name}</ButtonLink>
+      </div>
+    </section>
   )
 }
 

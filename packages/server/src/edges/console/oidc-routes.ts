@@ -9,6 +9,9 @@ import { type Ask, type ConsoleRoute, fullPath, open, type Result } from './rout
 
 type Parts = { provider: OidcProvider; signIn: SignIn; sealing: Sealing; publicUrl: () => string; log: Log }
 
+/** The values of a sign-in, and the member that the browser was signed in as when it left. */
+type Pending = OidcPending & { memberId: string | null }
+
 const cookieName = 'callsign_oidc'
 const callbackPath = 'sign-in/oidc/callback'
 const sealScope = 'console oidc'
@@ -24,11 +27,11 @@ export function oidcRoutes({ provider, signIn, sealing, publicUrl, log }: Parts)
   const back = (error: string): Result => ({ redirect: `/console/?sign_in_error=${error}` })
 
   /** The values of this browser's sign-in, or null without a cookie that this server sealed. */
-  function readPending({ readCookie }: Ask): OidcPending | null {
+  function readPending({ readCookie }: Ask): Pending | null {
     const sealed = readCookie(cookieName)
     if (sealed === null) return null
     try {
-      const pending = JSON.parse(sealing.open(sealScope, sealed)) as OidcPending
+      const pending = JSON.parse(sealing.open(sealScope, sealed)) as Pending
       return pending.expiresMs > nowMs() ? pending : null
     } catch {
       return null
@@ -40,7 +43,7 @@ export function oidcRoutes({ provider, signIn, sealing, publicUrl, log }: Parts)
     if (!pending) return back('oidc_failed')
     try {
       const from = { client: ask.client, previous: ask.session }
-      const { cookie } = await signIn.byOidc(() => provider.finish(new URLSearchParams(ask.query), pending), from)
+      const { cookie } = await signIn.byOidc(() => provider.finish(new URLSearchParams(ask.query), pending), from, pending.memberId)
       return { cookie, redirect: '/console/' }
     } catch (error) {
       if (error instanceof ApiError && error.code === 'rate_limited') return back('rate_limited')
@@ -51,10 +54,12 @@ export function oidcRoutes({ provider, signIn, sealing, publicUrl, log }: Parts)
   }
 
   return [
-    open('nothing', 'GET', 'sign-in/oidc', null, async ({ client }) => {
+    open('nothing', 'GET', 'sign-in/oidc', null, async ({ client, session }) => {
       await signIn.countStart(client)
       const { url, pending } = await provider.begin(`${publicUrl()}${fullPath(callbackPath)}`)
-      const sealed = sealing.seal(sealScope, JSON.stringify(pending))
+      // The session is read here, because its cookie is Strict: the browser does not send it when it comes back from the provider.
+      const kept: Pending = { ...pending, memberId: session?.member?.id ?? null }
+      const sealed = sealing.seal(sealScope, JSON.stringify(kept))
       return { redirect: url, headers: { 'set-cookie': cookieText(sealed, publicUrl()) } }
     }),
     open('nothing', 'GET', callbackPath, null, async (ask) => ({

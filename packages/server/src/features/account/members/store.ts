@@ -34,10 +34,9 @@ export type Credentials = {
   password_hash: string | null
   oidc_subject: string | null
   /** True after a first sign-in. */
-  has_signed_in: boolean
 }
 
-const credentials = 'id, organization_id, password_hash, oidc_subject, last_sign_in_at IS NOT NULL AS has_signed_in'
+const credentials = 'id, organization_id, password_hash, oidc_subject'
 
 /** The members with this e-mail address, at most one per organization. The latest sign-in comes first. */
 export async function listByEmail(sql: Sql, email: string): Promise<Credentials[]> {

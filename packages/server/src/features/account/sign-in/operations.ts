@@ -27,8 +27,11 @@ export interface SignIn {
   passkeyOptions(client: Client): Promise<object>
   /** Counts a sign-in that starts at another site. */
   countStart(client: Client): Promise<void>
-  /** Signs in the member with the verified address of the person that `identify` finds at the provider. */
-  byOidc(identify: () => Promise<OidcPerson>, from: From): Promise<SignedIn>
+  /**
+   * Signs in the member with the verified address of the person that `identify` finds at the provider. `memberId` is the member that the browser
+   * was signed in as when it left for the provider.
+   */
+  byOidc(identify: () => Promise<OidcPerson>, from: From, memberId: string | null): Promise<SignedIn>
   /** Signs in with the response of a passkey. */
   byPasskey(response: object, from: From): Promise<SignedIn>
   /** Sets the password of the session's member, and ends the member's other sessions. */
@@ -114,11 +117,11 @@ export function createSignIn(parts: SignInParts): SignIn {
 
     countStart: (client) => attempts.take(byStart(client.address)),
 
-    async byOidc(identify, from) {
+    async byOidc(identify, from, memberId) {
       await sessionStart.count('oidc', from.client)
       const { subject, email, isEmailVerified } = await identify()
       if (email === null || !isEmailVerified) return sessionStart.refuse('oidc', from.client, notMember)
-      const account = chooseAccount(await members.listByEmail(email), subject)
+      const account = chooseAccount(await members.listByEmail(email), subject, memberId)
       const find = async (tx: Parameters<Members['bindOidc']>[0]) => {
         const isBound = account !== null && (await members.bindOidc(tx, account.id, subject))
         return isBound ? { organizationId: account.organization_id, userId: account.id, keyId: null } : null
@@ -158,12 +161,10 @@ export function createSignIn(parts: SignInParts): SignIn {
 }
 
 /**
- * The member of a verified address. A member with this subject comes first, then one that accepted its invitation, so that the invitation of
- * another organization does not take over the sign-in. Null where several organizations invited the address, and none was accepted.
+ * The member of a verified address: the one with this subject, else the one that the person was signed in as, else the only one. Null where
+ * several organizations have members with this address, because any of them could have claimed it.
  */
-function chooseAccount(found: Credentials[], subject: string): Credentials | null {
-  const bound = found.filter((one) => one.oidc_subject === subject)
-  const accepted = found.filter((one) => one.has_signed_in)
-  if (bound[0]) return bound[0]
-  return accepted[0] ?? (found.length === 1 ? (found[0] ?? null) : null)
+function chooseAccount(found: Credentials[], subject: string, memberId: string | null): Credentials | null {
+  const only = found.length === 1 ? found[0] : undefined
+  return found.find((one) => one.oidc_subject === subject) ?? found.find(({ id }) => id === memberId) ?? only ?? null
 }

@@ -34,7 +34,10 @@ export type SessionStartParts = {
 }
 
 export function createSessionStart({ db, accounts, members, sessions, links, attempts, businessEvents }: SessionStartParts): SessionStart {
-  /** Without a known account, the record goes to the server's first organization. */
+  /**
+   * Records an attempt at each organization that has the account, or at the server's first organization without one. With several, only the first
+   * organization of the server learns the address, because anyone can add a member with a stranger's e-mail address.
+   */
   async function record(
     method: SignInMethod,
     client: Client,
@@ -42,11 +45,14 @@ export function createSessionStart({ db, accounts, members, sessions, links, att
     tried: Account[],
   ): Promise<void> {
     businessEvents.signInTried({ method, outcome: action === 'session.failed' ? 'wrong' : 'throttled' })
-    const first = tried.length > 0 ? null : await accounts.findInstallation()
-    const targets = first === null ? tried : [{ id: first, organization_id: first }]
+    const first = tried.length === 1 ? null : await accounts.findInstallation()
+    const isElsewhere = first !== null && tried.every(({ organization_id }) => organization_id !== first)
+    const targets = isElsewhere ? [...tried, { id: first, organization_id: first }] : tried
     const actor = { type: 'anonymous' as const, requestId: client.requestId }
-    for (const { id, organization_id } of targets)
-      await accounts.audit(db, organization_id, actor, action, id, { method, ip: client.address })
+    for (const { id, organization_id } of targets) {
+      const ip = tried.length > 1 && organization_id !== first ? null : client.address
+      await accounts.audit(db, organization_id, actor, action, id, { method, ip })
+    }
   }
 
   async function refuse(method: SignInMethod, client: Client, message: string, tried: Account[] = []): Promise<never> {
