@@ -12,6 +12,7 @@ import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.
 import { type Call, Live, type LiveEvent } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Wait } from '../../../core/wait.ts'
+import { mayApprove } from '../../account/identities/approval.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Keys } from '../../account/keys/operations.ts'
 import { createFollowers, type Follower } from './followers.ts'
@@ -118,7 +119,7 @@ export function createEvents({ db, keys, identities, socketSecret, log }: Parts)
     const identityIds =
       filters.agent === undefined ? identityIdsOf(caller) : [(await identities.requireMailbox(caller, filters.agent)).identityId]
     const types = readableTypes(caller, readTypes(filters.types))
-    return { organizationId: caller.organizationId, identityIds, types, hasLinks: caller.scopes.has('drafts:approve') }
+    return { organizationId: caller.organizationId, identityIds, types, hasLinks: mayApprove(caller) }
   }
 
   /** The last event of the reader up to a position. */

@@ -12,7 +12,7 @@ import type {
   WebhookWithSecret,
 } from '@callsign/contract/webhooks'
 import type { Static } from 'typebox'
-import { type Caller, hasScope } from '../../../core/caller.ts'
+import type { Caller } from '../../../core/caller.ts'
 import { now, nowMs } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
@@ -21,6 +21,7 @@ import type { Call } from '../../../core/route.ts'
 import { openSecret, sealSecret } from '../../../core/secret-seal.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { GuardedPost } from '../../../core/web.ts'
+import { mayApprove } from '../../account/identities/approval.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
 import { requireReceivable } from '../log/model.ts'
@@ -112,7 +113,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
         agent_handles: agents.map(({ handle }) => handle).toSorted(),
         header_names: headers.names,
         headers: headers.sealed,
-        is_url_of_approver: hasScope(call.caller, 'drafts:approve'),
+        is_url_of_approver: mayApprove(call.caller),
         format: body.format ?? ('callsign' as const),
         description: body.description ?? null,
         status: body.status ?? ('active' as const),
@@ -152,7 +153,7 @@ export function createWebhooks({ db, accounts, identities, events, web, formats,
         const headers = clearsHeaders ? null : body.headers
         const change = {
           url,
-          isUrlOfApprover: url === null ? null : hasScope(call.caller, 'drafts:approve'),
+          isUrlOfApprover: url === null ? null : mayApprove(call.caller),
           eventTypes: body.events === undefined ? null : readEvents(call.caller, body.events, url !== null || before.is_url_of_approver),
           agents,
           headers: headers === undefined ? null : sealHeaders(sealKey, id, headers),
