@@ -123,7 +123,7 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   searchMessages: {
     description:
-      'Searches subject, addresses and text, newest first. Words are matched in every form of the language that the server supports. Quote a phrase, put `-` before a word to exclude it, and write `OR` between alternatives. `highlights` contains the matches as escaped HTML with `<mark>`.',
+      'Searches subject, addresses and text, newest first. Case and accents do not count. Parts of addresses, hosts and numbers are words, and words of languages without spaces are found. Quote a phrase, put `-` before a word to exclude it, and write `OR` between alternatives. `highlights` contains the matches as escaped HTML with `<mark>`.',
     query: { q: 'norway -invoice', limit: 20 },
     sdk: 'const page = await callsign.messages.search($email_address, $query)',
     cli: 'callsign mail search "norway -invoice" --mailbox sales',

@@ -1,4 +1,4 @@
-// Texts that a person who approves HTML has to see.
+// Texts that the approver of an HTML body has to see.
 import { expect, test } from 'vitest'
 import { reviewHtml } from './review.ts'
 

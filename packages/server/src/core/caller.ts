@@ -60,6 +60,9 @@ export const accessIdOf = (caller: Caller): string => caller.session?.id ?? call
 /** True if the caller has this scope. */
 export const hasScope = (caller: Caller, scope: Scope): boolean => caller.scopes.has(scope)
 
+/** True for a caller that can approve mail. An app whose mail always needs approval cannot, whatever its scopes. */
+export const mayApprove = ({ mailApproval, scopes }: Caller): boolean => mailApproval === 'agent' && scopes.has('drafts:approve')
+
 /** The first of these scopes if the caller has none of them, else null. An empty list admits everyone. */
 export function missingScope(caller: Caller, anyOf: readonly Scope[]): Scope | null {
   for (const scope of anyOf) if (caller.scopes.has(scope)) return null

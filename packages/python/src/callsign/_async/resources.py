@@ -2268,10 +2268,10 @@ class Messages:
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> SearchMessagesReply:
-        """Searches subject, addresses and text, newest first. Words are matched in every form of
-        the language that the server supports. Quote a phrase, put `-` before a word to exclude
-        it, and write `OR` between alternatives. `highlights` contains the matches as escaped
-        HTML with `<mark>`.
+        """Searches subject, addresses and text, newest first. Case and accents do not count. Parts
+        of addresses, hosts and numbers are words, and words of languages without spaces are
+        found. Quote a phrase, put `-` before a word to exclude it, and write `OR` between
+        alternatives. `highlights` contains the matches as escaped HTML with `<mark>`.
         """
         return await self._connection.request(
             Request[SearchMessagesReply](

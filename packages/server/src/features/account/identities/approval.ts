@@ -1,10 +1,7 @@
 // Decides which mail needs approval, and which callers can give it. Every way to send, schedule or write mail asks here.
-import type { Caller } from '../../../core/caller.ts'
+import { type Caller, mayApprove } from '../../../core/caller.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { MailboxOwner } from './model.ts'
-
-/** True for a caller that can approve mail. An app whose mail always needs approval cannot, whatever its scopes. */
-export const mayApprove = ({ mailApproval, scopes }: Caller): boolean => mailApproval === 'agent' && scopes.has('drafts:approve')
 
 /** True when this caller only writes drafts for the agent, which a caller that can approve has to send. */
 export const needsApproval = (caller: Caller, owner: MailboxOwner): boolean =>

@@ -21,7 +21,8 @@ import * as metadataStore from './metadata-store.ts'
 import { catchAllPart, type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
 import * as store from './store.ts'
 
-export { approvalRequired, mayApprove, needsApproval, needsApprovalWhenDue } from './approval.ts'
+export { mayApprove } from '../../../core/caller.ts'
+export { approvalRequired, needsApproval, needsApprovalWhenDue } from './approval.ts'
 
 type NewIdentity = Static<NonNullable<typeof createIdentity.body>>
 type IdentityChange = Static<NonNullable<typeof updateIdentity.body>>

@@ -1,7 +1,6 @@
 // The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters. One statement inserts many rows.
 import { type Sql, type Tx, tryAgain } from '../../../core/sql.ts'
 import type { MessageRow, RecipientRow } from './model.ts'
-import type { Parser } from './search-words.ts'
 
 export type NewThread = {
   id: string
@@ -107,9 +106,9 @@ export type NewRaw = {
 }
 
 /** Builds INSERT statements by number of rows, with one parameter per value, and caches them. `row` may wrap parameters in expressions. */
-function insertOf(table: string, perRow: number, row = (parameters: string[]): string[] => parameters): (count: number) => string {
+function insertOf(table: string, perRow: number): (count: number) => string {
   const texts = new Map<number, string>()
-  const rowAt = (index: number): string => row(Array.from({ length: perRow }, (_, i) => `$${index * perRow + i + 1}`)).join(', ')
+  const rowAt = (index: number): string => Array.from({ length: perRow }, (_, i) => `$${index * perRow + i + 1}`).join(', ')
   return (count) => {
     const text =
       texts.get(count) ?? `INSERT INTO ${table} VALUES ${Array.from({ length: count }, (_, index) => `(${rowAt(index)})`).join(', ')}`
@@ -162,34 +161,14 @@ export async function findSameRaw(sql: Sql, candidates: Repeated[]): Promise<(st
   return candidates.map((_, index) => found.get(index + 1))
 }
 
-/** Parses texts for search with this database. */
-export const parserOf = (sql: Sql): Parser => ({
-  async read(pieces) {
-    const { rows } = await sql.query<{ piece: string; lexeme: string; position: number }>({
-      name: 'read-pieces',
-      text: `SELECT p.piece, v.lexeme, position FROM unnest($1::text[]) AS p (piece), unnest(to_tsvector('simple', p.piece)) AS v, unnest(v.positions) AS position`,
-      values: [pieces],
-    })
-    return Map.groupBy(rows, (row) => row.piece)
-  },
-  async makes(vector, text) {
-    const { rows } = await sql.query<{ is_same: boolean }>({
-      text: `SELECT $1::tsvector = to_tsvector('simple', $2) AS is_same`,
-      values: [vector, text],
-    })
-    return rows[0]?.is_same === true
-  },
-})
-
-/** `search` is the vector in PostgreSQL's binary format, or the text to make it of. */
-export type NewMessage = MessageRow & { search: Buffer | string }
+/** `search` is the vector in PostgreSQL's binary format. */
+export type NewMessage = MessageRow & { search: Buffer }
 
 const insertColumns = `id, organization_id, mailbox_id, thread_id, direction, status, from_address, from_name, to_addresses, cc_addresses, bcc_addresses,
   reply_to, subject, snippet, text, html, extracted_text, extracted_characters, rfc_message_id, in_reply_to, in_reply_to_message_id, reference_ids, headers, authentication,
   envelope_from, envelope_to, labels, is_read, is_starred, size_bytes, attachment_count, raw_id, codes, guardrail, flags, tags, metadata, created_at, updated_at, search`
 
-/** One more than the columns, because the last one takes two parameters. */
-const perMessage = insertColumns.split(',').length + 1
+const perMessage = insertColumns.split(',').length
 
 /** Characters as PostgreSQL counts them: code points. */
 const charactersOf = (text: string): number => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
@@ -238,14 +217,10 @@ const toValues = (m: NewMessage): unknown[] => [
   m.created_at,
   m.updated_at,
   // A Buffer is sent as binary.
-  typeof m.search === 'string' ? null : m.search,
-  typeof m.search === 'string' ? m.search : null,
+  m.search,
 ]
 
-const insertText = insertOf(`messages (${insertColumns})`, perMessage, (parameters) => {
-  const [vector, text] = parameters.slice(-2)
-  return [...parameters.slice(0, -2), `coalesce(${vector}::tsvector, to_tsvector('simple', ${text}))`]
-})
+const insertText = insertOf(`messages (${insertColumns})`, perMessage)
 
 /** Limit of rows per statement. Messages have about 40 parameters, and each row count has its own prepared statement. */
 const chunkMax = 16

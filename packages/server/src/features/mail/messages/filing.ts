@@ -1,6 +1,7 @@
 // Files new messages: chooses their threads and writes all their rows in the caller's transaction.
 import { newId } from '../../../core/ids.ts'
 import type { Tx } from '../../../core/sql.ts'
+import { shareThread } from '../../../core/turn.ts'
 import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
 import { countedOf } from '../usage/model.ts'
 import { countMail } from '../usage/operations.ts'
@@ -9,10 +10,10 @@ import * as store from './filing-store.ts'
 import { type FilingThread, type KnownThreads, keysOf } from './known-threads.ts'
 import { type MessageRow, searchTextOf } from './model.ts'
 import * as referenceStore from './reference-store.ts'
-import { toSearchVectors } from './search-words.ts'
 import { joinThreads } from './thread-joining.ts'
 import * as threadStore from './thread-store.ts'
 import { type KnownReferences, lookupOrder, placeInThread, placeQuarantined, type ThreadKeys, type ThreadPlace } from './threading.ts'
+import { toSearchVector } from './words.ts'
 
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
 export type Filing = {
@@ -127,18 +128,13 @@ const startThreads = (placed: Placed[]): boolean => placed.every(({ filing, plac
 async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () => Promise<void>): Promise<void> {
   if (placed.length === 0) return beside()
   const started = new Set(placed.flatMap(({ place }) => (place.isNew ? [place.threadId] : [])))
-  const vectors = await toSearchVectors(
-    store.parserOf(tx),
-    placed.map(({ filing }) => searchText(filing.message)),
-  )
-  const rows = placed.map(
-    ({ filing, place }, index): store.NewMessage => ({
-      ...filing.message,
-      thread_id: place.threadId,
-      in_reply_to_message_id: place.inReplyToMessageId,
-      search: vectors[index] as Buffer | string,
-    }),
-  )
+  const rows: store.NewMessage[] = []
+  for (const { filing, place } of placed) {
+    await shareThread()
+    const { threadId, inReplyToMessageId } = place
+    const search = toSearchVector(searchText(filing.message))
+    rows.push({ ...filing.message, thread_id: threadId, in_reply_to_message_id: inReplyToMessageId, search })
+  }
   const threads = threadsOf(rows)
   const used = new Set(rows.map((row) => row.raw_id))
   // In the order of the foreign keys, pipelined into one round trip.

@@ -9,13 +9,15 @@ import { LruCache } from '../../../core/lru-cache.ts'
 import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
 import { Written } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
+import { shareThread } from '../../../core/turn.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageFilter, MessageOwner } from './filter-conditions-store.ts'
 import * as filterStore from './filter-store.ts'
 import type { WriteItems } from './item-json.ts'
 import * as listStore from './list-store.ts'
-import { inView, toItem } from './model.ts'
+import { inView, searchedCharactersMax, toItem } from './model.ts'
+import { markAll, markPieces, readQuery } from './search-query.ts'
 import * as searchStore from './search-store.ts'
 import type * as store from './store.ts'
 
@@ -155,16 +157,17 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const rows = await searchStore.search(db.reads, mailboxId, query, page)
-      const marked = new Map(
-        rows.map((row) => [row.id, { subject: searchStore.toMarked(row.subject_marked), text: searchStore.toMarked(row.text_marked) }]),
-      )
+      const q = readQuery(query.q)
+      const rows = await searchStore.search(db.reads, mailboxId, { ...query, q }, page)
       const { data, ...envelope } = pageOf(rows, page.limit)
-      const hits = data.map(async (row) => ({
-        ...inView(toItem(row, attachments.showRows(await attachments.filesOf(row))), query.view),
-        highlights: marked.get(row.id) ?? { subject: null, text: null },
-      }))
-      return { ...envelope, data: await Promise.all(hits) }
+      const hits: ReplyOf<typeof contract.searchMessages>['data'] = []
+      for (const row of data) {
+        await shareThread()
+        const item = inView(toItem(row, attachments.showRows(await attachments.filesOf(row))), query.view)
+        const highlights = { subject: markAll(row.subject, q), text: markPieces(row.text.slice(0, searchedCharactersMax), q) }
+        hits.push({ ...item, highlights })
+      }
+      return { ...envelope, data: hits }
     },
   }
 }

@@ -131,6 +131,9 @@ export function snippetOf(text: string): string {
     .toWellFormed()
 }
 
+/** Characters of a text that are searched. */
+export const searchedCharactersMax = 60_000
+
 /** The text of the search index: subject, addresses and the beginning of the text. A tsvector of PostgreSQL has at most 1 MB. */
 export function searchTextOf(message: {
   subject: string
@@ -139,7 +142,13 @@ export function searchTextOf(message: {
   recipients: string[]
   text: string
 }): string {
-  return [message.subject, message.fromName, message.fromAddress, ...message.recipients.slice(0, 100), message.text.slice(0, 60_000)]
+  return [
+    message.subject,
+    message.fromName,
+    message.fromAddress,
+    ...message.recipients.slice(0, 100),
+    message.text.slice(0, searchedCharactersMax),
+  ]
     .join(' ')
     .toWellFormed()
 }

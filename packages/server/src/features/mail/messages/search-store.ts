@@ -4,24 +4,18 @@ import { anyOfIds, type Sql, sortedIds } from '../../../core/sql.ts'
 import { markConditions } from './filter-conditions-store.ts'
 import { isMainMailbox } from './index-choice-store.ts'
 import type { MessageRow } from './model.ts'
+import { type SearchQuery, toTsQuery } from './search-query.ts'
 import { columns, type StoredMessage, toRows } from './store.ts'
 import { askPartitions, expectedHits, inPartitions, partitionKeys, type Stretch } from './time-partitions.ts'
 
-/** The words of a search, and filters that the messages meet as well. */
-export type Wanted = { q: string; tag?: string | undefined; metadata?: string | undefined }
+/** A search, and filters that the messages meet as well. */
+export type Wanted = { q: SearchQuery; tag?: string | undefined; metadata?: string | undefined }
 
 /** Filters as conditions, and the suffix for the name of a statement with them. */
 function marksOf(query: Wanted, values: unknown[]): { marked: string; suffix: string } {
   const marked = markConditions(query, (value) => `$${values.push(value)}`)
   return { marked, suffix: `${query.tag === undefined ? '' : '-tag'}${query.metadata === undefined ? '' : '-metadata'}` }
 }
-
-export type SearchRow = MessageRow & { subject_marked: string; text_marked: string }
-
-/** Marks around matches: control characters that stored text never contains, so that the rest can be escaped afterwards. */
-export const markStart = '\u0001'
-export const markStop = '\u0002'
-const marks = `StartSel=${markStart}, StopSel=${markStop}`
 
 /** The newest messages, scanned before the word index is used. A frequent word fills a page from these. */
 const newestSearched = 1000
@@ -30,12 +24,12 @@ const nextSearched = 2000
 const hitsMax = 1500
 
 /**
- * Matches with marks, newest first, and one row more than the page's limit. PostgreSQL cannot estimate the frequency of a word, and each
+ * Matches, newest first, and one row more than the page's limit. PostgreSQL cannot estimate the frequency of a word, and each
  * plan is slow for some words. A rare word makes a scan read a million messages, a frequent one makes the index return 10,000 hits for 20.
  * So this scans the newest messages, then queries the index by time partition, with more partitions each time.
  */
-export const search = async (sql: Sql, mailboxId: string, wanted: Wanted, page: PageRequest): Promise<SearchRow[]> =>
-  mark(sql, wanted.q, await findHits(sql, mailboxId, wanted, page))
+export const search = async (sql: Sql, mailboxId: string, wanted: Wanted, page: PageRequest): Promise<MessageRow[]> =>
+  readRows(sql, await findHits(sql, mailboxId, wanted, page))
 
 /** The ids of the matches of one mailbox, newest first, and one more than the page's limit. */
 export async function findHits(sql: Sql, mailboxId: string, query: Wanted, page: PageRequest): Promise<string[]> {
@@ -66,15 +60,15 @@ const organizationSearched = 4000
 export async function scanHits(
   sql: Sql,
   organizationId: string,
-  query: string,
+  query: SearchQuery,
   cursor: string | null,
 ): Promise<{ hits: string[]; resumeAt: string | null }> {
   const { rows } = await sql.query<{ hits: string[] | null; count: number; last_id: string }>({
     name: 'search-organization',
-    text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3)) AS is_hit FROM messages m
+    text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ $3::tsquery AS is_hit FROM messages m
         WHERE m.organization_id = $1 AND NOT m.is_hidden AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${organizationSearched})
       SELECT array_agg(id ORDER BY id DESC) FILTER (WHERE is_hit) AS hits, count(*) AS count, min(id) AS last_id FROM newest`,
-    values: [organizationId, cursor, query],
+    values: [organizationId, cursor, toTsQuery(query)],
   })
   const row = rows[0]
   return { hits: row?.hits ?? [], resumeAt: row?.count === organizationSearched ? row.last_id : null }
@@ -85,11 +79,11 @@ type End = Omit<Stretch, 'hits'> & { oldestId: string }
 
 /** Scans `count` messages and adds the hits to `ids`. Null at the end of the mailbox. */
 async function walk(sql: Sql, mailboxId: string, query: Wanted, cursor: string | null, count: number, ids: string[]): Promise<End | null> {
-  const values = [mailboxId, cursor, query.q]
+  const values: unknown[] = [mailboxId, cursor, toTsQuery(query.q)]
   const { marked, suffix } = marksOf(query, values)
   const { rows } = await sql.query<{ hits: string[] | null; count: number; first_id: string; last_id: string; oldest_id: string }>({
     name: `search-newest-${count}${suffix}`,
-    text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ (SELECT websearch_to_tsquery('simple', $3))${marked} AS is_hit FROM messages m
+    text: `WITH newest AS MATERIALIZED (SELECT m.id, m.search @@ $3::tsquery${marked} AS is_hit FROM messages m
         WHERE m.mailbox_id = $1 AND NOT m.is_hidden AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT ${count})
       SELECT array_agg(id ORDER BY id DESC) FILTER (WHERE is_hit) AS hits, count(*) AS count, max(id) AS first_id, min(id) AS last_id,
         (SELECT m.id FROM messages m WHERE m.mailbox_id = $1 AND NOT m.is_hidden ORDER BY m.id LIMIT 1) AS oldest_id FROM newest`,
@@ -112,41 +106,24 @@ async function searchPartitions(
   to: string,
   limit: number,
 ): Promise<string[]> {
-  const values = [mailboxId, partitionKeys('s', mailboxId, partitions ?? []), query.q, to, limit]
+  const values = [mailboxId, partitionKeys('s', mailboxId, partitions ?? []), toTsQuery(query.q), to, limit]
   const inIndex = partitions === null ? '$2::text[] IS NOT NULL' : inPartitions('s', 'mailbox_id', '$2')
   const { marked, suffix } = marksOf(query, values)
   const { rows } = await sql.query<{ id: string }>({
     name: `search-${partitions === null ? 'all' : 'partitions'}${suffix}`,
     text: `SELECT m.id FROM messages m WHERE ${inIndex} AND m.mailbox_id || '' = $1
-        AND m.search @@ websearch_to_tsquery('simple', $3)${marked} AND NOT m.is_hidden AND m.id < $4 ORDER BY m.id || '' DESC LIMIT $5`,
+        AND m.search @@ $3::tsquery${marked} AND NOT m.is_hidden AND m.id < $4 ORDER BY m.id || '' DESC LIMIT $5`,
     values,
   })
   return rows.map((row) => row.id)
 }
 
-/** Marks matches in the rows of the page only, because marking costs more than finding. */
-async function mark(sql: Sql, query: string, ids: string[]): Promise<SearchRow[]> {
+async function readRows(sql: Sql, ids: string[]): Promise<MessageRow[]> {
   if (ids.length === 0) return []
-  const { rows } = await sql.query<StoredMessage<SearchRow>>({
-    name: 'search-marked',
-    text: `WITH q AS (SELECT websearch_to_tsquery('simple', $2) AS query)
-      SELECT ${columns},
-        ts_headline('simple', m.subject, q.query, '${marks}, HighlightAll=true') AS subject_marked,
-        ts_headline('simple', left(m.text, 60000), q.query, '${marks}, MaxFragments=2, MaxWords=30, MinWords=10, FragmentDelimiter= … ') AS text_marked
-      FROM messages m, q WHERE ${anyOfIds('m.id', '$1')} ORDER BY m.id DESC`,
-    values: [sortedIds(ids), query],
+  const { rows } = await sql.query<StoredMessage>({
+    name: 'search-rows',
+    text: `SELECT ${columns} FROM messages m WHERE ${anyOfIds('m.id', '$1')} ORDER BY m.id DESC`,
+    values: [sortedIds(ids)],
   })
   return toRows(rows)
-}
-
-/** Escapes a text for HTML and replaces marks by `<mark>`. Null for a text without a match. */
-export function toMarked(text: string): string | null {
-  if (!text.includes(markStart)) return null
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll(markStart, '<mark>')
-    .replaceAll(markStop, '</mark>')
 }

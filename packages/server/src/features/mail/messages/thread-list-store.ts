@@ -3,6 +3,7 @@ import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { StoredFolder } from './model.ts'
+import { type SearchQuery, toTsQuery } from './search-query.ts'
 import type { ChangeScope } from './store.ts'
 import type { ThreadFacts, ThreadRow } from './thread-model.ts'
 import { currentThread } from './thread-store.ts'
@@ -183,17 +184,17 @@ export async function findFacts(sql: Sql, threads: Pick<ThreadRow, 'id' | 'messa
 export async function findThreadsOfHits(
   sql: Sql,
   hits: string[],
-  query: string,
+  query: SearchQuery,
   filter: ThreadFilter,
 ): Promise<(ThreadRow & { position: string })[]> {
   if (hits.length === 0) return []
-  const values: unknown[] = [hits, query]
+  const values: unknown[] = [hits, toTsQuery(query)]
   const conditions = threadConditions(filter, (value) => `$${values.push(value)}`)
   const { rows } = await sql.query<ThreadRow & { position: string }>({
     text: `SELECT m.id AS position, t.* FROM messages m
       CROSS JOIN LATERAL (SELECT ${threadColumns} FROM threads t WHERE t.id = m.thread_id${conditions} OFFSET 0) AS t
       WHERE m.id = ANY($1) AND NOT EXISTS (SELECT 1 FROM messages n WHERE n.thread_id = m.thread_id AND NOT n.is_hidden AND n.id > m.id
-        AND n.search @@ websearch_to_tsquery('simple', $2))
+        AND n.search @@ $2::tsquery)
       ORDER BY m.id DESC`,
     values,
   })

@@ -10,7 +10,7 @@ import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { changeMetadata, filterMark, metadataMarks } from '../../../core/metadata.ts'
-import { readPage } from '../../../core/page.ts'
+import { type PageRequest, readPage } from '../../../core/page.ts'
 import { type Call, Written } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -21,6 +21,7 @@ import { addLatest } from './latest-messages.ts'
 import { listByThread } from './list-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
+import { readQuery, type SearchQuery } from './search-query.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
@@ -92,7 +93,7 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     if (q !== undefined && filter.folder === 'trash') throw invalid('/q', 'a search does not reach the trash: omit q or folder')
     const { rows, resumeAt } = await (q === undefined
       ? listStore.listThreads(db.reads, scope, filter, page)
-      : searchThreads(scope, q, filter, page.limit, page.cursor))
+      : searchThreads(scope, readQuery(q), filter, page))
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
     const threads = await showThreads(db.reads, shown)
@@ -102,21 +103,20 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
   }
 
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
-  async function nextHits({ organizationId, mailboxId }: listStore.OwnerScope, query: string, cursor: string | null) {
+  async function nextHits({ organizationId, mailboxId }: listStore.OwnerScope, query: SearchQuery, cursor: string | null) {
     if (mailboxId === null) return searchStore.scanHits(db.reads, organizationId, query, cursor)
     const hits = await searchStore.findHits(db.reads, mailboxId, { q: query }, { limit: hitsPerRound, cursor })
-    return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? (hits[hitsPerRound - 1] as string) : null }
+    return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? hits[hitsPerRound - 1]! : null }
   }
 
   async function searchThreads(
     scope: listStore.OwnerScope,
-    query: string,
+    query: SearchQuery,
     filter: listStore.ThreadFilter,
-    limit: number,
-    from: string | null,
+    { limit, cursor }: PageRequest,
   ) {
     const rows: listStore.ThreadScan['rows'] = []
-    let resumeAt = from
+    let resumeAt = cursor
     for (let round = 0; round < searchRounds; round++) {
       const stretch = await nextHits(scope, query, resumeAt)
       // Few hits at a time, because each is compared with the newer messages of its thread.

@@ -1,0 +1,114 @@
+// Reads the query of a search, and marks its matches: words, "phrases", OR between alternatives, and - before words that must be absent.
+import { cutWords, type Word } from './words.ts'
+
+/** Words that stand beside each other in this order, or must not. */
+type Term = { words: Word[]; isExcluded: boolean }
+
+/** Alternatives of terms that a message has together. */
+export type SearchQuery = Term[][]
+
+const operand = /(-?)(?:"([^"]*)"?|(\S+))/g
+
+export function readQuery(query: string): SearchQuery {
+  const alternatives: SearchQuery = [[]]
+  for (const [whole, minus, phrase, bare] of query.matchAll(operand)) {
+    if (/^or$/i.test(whole)) alternatives.push([])
+    const words = /^or$/i.test(whole) ? [] : wordsOf(phrase ?? bare ?? '')
+    if (words.length > 0) alternatives.at(-1)?.push({ words, isExcluded: minus === '-' })
+  }
+  return alternatives.filter((terms) => terms.length > 0)
+}
+
+/** The words to look for: an address without its parts, and pairs without the last character, which they have already. */
+function wordsOf(text: string): Word[] {
+  const words: Word[] = []
+  cutWords(text, (word) => {
+    const before = words.at(-1)
+    if (before === undefined || before.end <= word.start || word.kind === 'pair') words.push(word)
+  })
+  return words
+}
+
+/** The query as the text of a `tsquery`. Empty for a query without words, which matches nothing. */
+export const toTsQuery = (query: SearchQuery): string => query.map((terms) => terms.map(termText).join(' & ')).join(' | ')
+
+const termText = ({ words, isExcluded }: Term): string => {
+  const phrase = words.map((word, index) => {
+    const distance = word.position - (words[index - 1]?.position ?? 0)
+    return `${index === 0 ? '' : ` <${Math.min(distance, distanceMax)}> `}'${word.word.replace(/['\\]/g, '$&$&')}'${word.kind === 'last' ? ':*' : ''}`
+  })
+  return `${isExcluded ? '!' : ''}(${phrase.join('')})`
+}
+
+/** The largest distance of PostgreSQL's phrases. */
+const distanceMax = 16_384
+
+/** Characters shown before and behind a match, and the largest number of pieces of a text. */
+const charactersBefore = 80
+const charactersBehind = 160
+const piecesMax = 2
+
+type Span = { start: number; end: number }
+
+/** The whole text, escaped for HTML, with `<mark>` around each match. Null without one. */
+export function markAll(text: string, query: SearchQuery): string | null {
+  const spans = findSpans(text, query)
+  return spans.length === 0 ? null : marked(text, { start: 0, end: text.length }, spans)
+}
+
+/** The same for the surroundings of the first matches. */
+export function markPieces(text: string, query: SearchQuery): string | null {
+  const spans = findSpans(text, query)
+  const pieces: Span[] = []
+  for (const { start, end } of spans) {
+    if (pieces.length > 0 && start < (pieces.at(-1) as Span).end) continue
+    if (pieces.length === piecesMax) break
+    pieces.push({ start: wordStart(text, start, pieces.at(-1)?.end ?? 0), end: wordEnd(text, end) })
+  }
+  return pieces.length === 0 ? null : pieces.map((piece) => marked(text, piece, spans).replace(/\s+/g, ' ').trim()).join(' … ')
+}
+
+function findSpans(text: string, query: SearchQuery): Span[] {
+  const sought = query.flat().filter(({ isExcluded }) => !isExcluded)
+  const words = new Set(sought.flatMap((term) => term.words.filter(({ kind }) => kind !== 'last').map(({ word }) => word)))
+  const firsts = new Set(sought.flatMap((term) => term.words.filter(({ kind }) => kind === 'last').map(({ word }) => word)))
+  const spans: Span[] = []
+  cutWords(text, ({ word, start, end, kind }) => {
+    const isFirst = (kind === 'pair' || kind === 'last') && firsts.size > 0 && firsts.has([...word][0] as string)
+    if (!isFirst && !words.has(word)) return
+    const stop = isFirst && !words.has(word) ? start + ([...word][0] as string).length : end
+    const before = spans.at(-1)
+    if (before && start <= before.end) before.end = Math.max(before.end, stop)
+    else spans.push({ start, end: stop })
+  })
+  return spans
+}
+
+/** The start of a piece at a space, or as many characters before the match. */
+function wordStart(text: string, matchStart: number, least: number): number {
+  const start = Math.max(least, matchStart - charactersBefore)
+  if (start === least) return start
+  const space = text.slice(start, matchStart).search(/\s/)
+  return space < 0 ? start : start + space
+}
+
+function wordEnd(text: string, matchEnd: number): number {
+  const end = Math.min(text.length, matchEnd + charactersBehind)
+  if (end === text.length) return end
+  const space = text.slice(matchEnd, end).search(/\s\S*$/)
+  return space < 0 ? end : matchEnd + space
+}
+
+function marked(text: string, { start, end }: Span, spans: readonly Span[]): string {
+  let from = start
+  let html = ''
+  for (const span of spans) {
+    if (span.end <= start || span.start >= end) continue
+    html += `${escaped(text.slice(from, span.start))}<mark>${escaped(text.slice(span.start, Math.min(span.end, end)))}</mark>`
+    from = Math.min(span.end, end)
+  }
+  return (html + escaped(text.slice(from, end))).toWellFormed()
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

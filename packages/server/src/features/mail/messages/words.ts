@@ -1,0 +1,116 @@
+// Cuts texts into words for search. The index and the queries are cut by the same rules.
+
+/** A word with its place: `position` counts words from 1, and `start` and `end` are offsets in the text. */
+export type Word = { word: string; position: number; start: number; end: number; kind: WordKind }
+
+/**
+ * `pair` is two neighbouring characters of a language that is written without spaces, and `last` the last character of such a run. `address` is a whole
+ * mail address. Its parts are words too.
+ */
+export type WordKind = 'word' | 'pair' | 'last' | 'address'
+
+const wordCharactersMax = 100
+const addressCharactersMax = 320
+
+const run = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+/** Scripts whose words no spaces separate, and Korean, whose words have endings. */
+const spaceless = String.raw`\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}`
+const segment = new RegExp(`[${spaceless}]+|[^${spaceless}]+`, 'gu')
+const isSpaceless = new RegExp(`^[${spaceless}]`, 'u')
+const isAscii = /^[\0-\x7f]*$/
+const addressCharacter = /[\w.!#$%&'*+/=?^`{|}~-]/
+
+/** Calls `add` for each word of a text in order. Case, accents and widths do not count. Linear in the text. */
+export function cutWords(text: string, add: (word: Word) => void): void {
+  const addresses = findAddresses(text)
+  let position = 0
+  for (const { 0: found, index } of text.matchAll(run)) {
+    while (addresses[0] && addresses[0].start <= index) {
+      const { start, end } = addresses.shift() as Span
+      add({ word: text.slice(start, end).toLowerCase(), position: position + 1, start, end, kind: 'address' })
+    }
+    if (isAscii.test(found)) {
+      const word = found.slice(0, wordCharactersMax).toLowerCase()
+      add({ word, position: ++position, start: index, end: index + found.length, kind: 'word' })
+      continue
+    }
+    for (const { 0: part, index: offset } of found.matchAll(segment)) {
+      const start = index + offset
+      const end = start + part.length
+      if (!isSpaceless.test(part)) add({ word: folded(part).slice(0, wordCharactersMax), position: ++position, start, end, kind: 'word' })
+      else for (const pair of pairsOf(part, start, position)) add({ ...pair, position: ++position })
+    }
+  }
+}
+
+/** Overlapping pairs of characters, and the last character. */
+function pairsOf(part: string, start: number, position: number): Word[] {
+  const characters = [...folded(part)]
+  const originals = [...part]
+  // Folding composes some characters. Then each pair has the place of the whole run.
+  const isSameLength = originals.length === characters.length
+  let at = start
+  return characters.map((character, index) => {
+    const next = characters[index + 1]
+    const width = (originals[index] ?? '').length + (next === undefined ? 0 : (originals[index + 1] ?? '').length)
+    const span = isSameLength ? { start: at, end: at + width } : { start, end: start + part.length }
+    at += (originals[index] ?? '').length
+    return { word: character + (next ?? ''), position: position + index + 1, ...span, kind: next === undefined ? 'last' : 'pair' }
+  })
+}
+
+/** Without case, accents and widths: decomposed by NFKC, then composed without the diacritical marks of the Latin, Greek and Cyrillic scripts. */
+const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+
+type Span = { start: number; end: number }
+
+/** Mail addresses in ASCII, of which the domain has a dot. */
+function findAddresses(text: string): Span[] {
+  const found: Span[] = []
+  let least = 0
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    let [start, end] = [at, at + 1]
+    while (start > least && at - start < addressCharactersMax && addressCharacter.test(text[start - 1] as string)) start--
+    while (end < text.length && end - at < addressCharactersMax && /[\w.-]/.test(text[end] as string)) end++
+    while (/[^\p{L}\p{N}]/u.test(text[start] as string) && start < at) start++
+    while (/[.-]/.test(text[end - 1] as string)) end--
+    least = end
+    if (start < at && text.slice(at + 1, end).includes('.')) found.push({ start, end })
+  }
+  return found
+}
+
+/** Limits of PostgreSQL: positions per lexeme, and the highest position. */
+const positionsMax = 255
+const positionMax = 16_383
+
+/**
+ * The words of a text as a `tsvector` in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its positions
+ * and these. PostgreSQL sorts them. At most 60,000 characters make less than the 1 MB that a vector may have.
+ */
+export function toSearchVector(text: string): Buffer {
+  const places = new Map<string, number[]>()
+  cutWords(text, ({ word, position }) => {
+    const place = Math.min(position, positionMax)
+    const known = places.get(word)
+    if (known === undefined) places.set(word, [place])
+    else if (known.length < positionsMax && known.at(-1) !== place) known.push(place)
+  })
+  // UTF-8 takes at most three bytes per code unit.
+  const sizeMax = [...places].reduce((sum, [word, positions]) => sum + 3 * word.length + 3 + 2 * positions.length, 4)
+  const vector = Buffer.allocUnsafe(sizeMax)
+  let offset = vector.writeInt32BE(places.size)
+  for (const [word, positions] of places) {
+    offset += vector.write(word, offset)
+    vector[offset++] = 0
+    offset = vector.writeUInt16BE(positions.length, offset)
+    for (const position of positions) offset = vector.writeUInt16BE(position, offset)
+  }
+  return vector.subarray(0, offset)
+}
