@@ -58,6 +58,16 @@ describe('addresses that exist', () => {
       [null, '550 Verification failed for <bob@example.net>. No Such User Here. Sender verify failed'],
       ['5.1.0', '550 5.1.0 unknown sender bob@example.net'],
       ['5.1.1', 'host mx.example.com[192.0.2.1] said: 550 5.1.1 user unknown (in reply to MAIL FROM command)'],
+      ['5.1.7', '550 5.1.7 Unknown domain'],
+      ['5.0.0', '553 5.1.8 User unknown'],
+      [null, '550 5.7.27 example.net has a null MX'],
+      [null, '550 Domain does not exist'],
+      ['5.7.1', '550 5.7.1 Invalid domain name'],
+      [null, "550 The sender's account is locked, user inactive"],
+      [null, '550 Outbound mail: this account is disabled'],
+      [null, '550 Backscatter: expired address'],
+      ['5.6.0', '554 5.6.0 malformed address: a bracket may not follow a comma'],
+      [null, '550 Invalid address in a header of the message'],
     ],
     'the choice of the recipient': [
       ['5.1.1', '550 5.1.1 Mail refused because of the preference of the recipient'],
@@ -65,6 +75,7 @@ describe('addresses that exist', () => {
       [null, '550 The user is not accepting mail from this address'],
       ['5.7.1', '554 5.7.1 Only approved senders may write to this mailbox'],
       ['5.1.1', '550 5.1.1 Mailbox currently suspended'],
+      ['5.0.0', '550 5.0.0 Recipient address rejected: account inactive, on hold'],
     ],
     'a failure on the way': [
       ['5.4.6', '554 5.4.6 Too many hops'],
@@ -76,6 +87,10 @@ describe('addresses that exist', () => {
       ['5.1.1', '554 5.1.1 Server too busy'],
       ['5.1.1', '554 5.1.1 excessive recursion'],
       ['5.1.1', '550 5.1.1 You have to verify your address first'],
+      ['5.1.1', 'maildrop: could not create /var/mail/ada: no such user'],
+      ['5.5.1', '503 5.5.1 Need RCPT, no valid recipients'],
+      [null, '550 mailbox disabled temporarly'],
+      [null, '550 mailbox currently not available'],
     ],
     'temporary codes, whatever the words': [
       ['4.2.1', '450 4.2.1 <ada@example.com>: mailbox disabled'],
@@ -95,6 +110,10 @@ describe('addresses that exist', () => {
       [null, '550 5.710.1 mailbox unavailable'],
       ['5.1.0', ''],
       [null, ''],
+      ['5.1.0', '550 #5.1.0 Address rejected.'],
+      ['5.0.1', '550 5.0.1 Recipient rejected'],
+      [null, '550 <ada@example.com> recipient rejected'],
+      [null, 'All of these recipients were refused by the next server.'],
     ],
   }
   test.each(Object.entries(living))('%s', (_name, replies) => expect(wronglyRead(replies, false)).toEqual([]))
@@ -168,6 +187,9 @@ describe('addresses that are gone', () => {
       ['5.1.2', '550 Host unknown'],
       [null, "Sorry, I couldn't find any host named gone.example. (#5.1.2)"],
       ['5.4.310', 'DNS domain gone.example does not exist'],
+      ['5.1.2', '550 5.1.2 Unknown domain'],
+      ['5.4.4', '550 5.4.4 Invalid domain name'],
+      [null, 'The domain of the address was not found'],
     ],
     'codes alone': [
       ['5.1.1', ''],
@@ -176,9 +198,9 @@ describe('addresses that are gone', () => {
       [null, '550 5.1.1 <ada@example.com>'],
     ],
     'vague words beside a code of addresses': [
-      ['5.1.0', '550 #5.1.0 Address rejected.'],
-      ['5.0.1', '550 5.0.1 Recipient rejected'],
-      [null, '550 <ada@example.com> recipient rejected'],
+      ['5.1.0', '550 5.1.0 Mailbox not available'],
+      ['5.0.1', '550 5.0.1 Address unavailable'],
+      [null, '550 No mailbox of this name is available'],
     ],
     'other languages': [
       [null, '550 Benutzer unbekannt'],

@@ -28,7 +28,7 @@ const tooFast = anyOf(
   '\\bmax(?:imum)?\\b.{0,30}\\b(?:connections?|recipients|messages|sessions)\\b|\\b(?:recipients?|messages?|connections?|sending|hourly|daily) limit\\b',
   '\\b(?:limit|quota)\\b.{0,30}\\b(?:messages|recipients|connections|per (?:hour|day|minute))\\b|\\breceivingrate|\\bexceeded\\b.{0,40}\\b(?:limit|messages|recipients|connections)\\b',
   '\\b(?:unusual|unexpected|high) (?:volume|rate|amount)\\b|\\bslow down\\b|\\bflood',
-  '\\b(?:try|retry|resend\\w*|again)\\b(?: \\S+){0,4} (?:later|in \\d+|after \\d+)\\b|\\btemporar(?:y|ily)\\b|\\b(?:grey|gray) ?list|\\bdeferred\\b|\\btransient\\b',
+  '\\b(?:try|retry|resend\\w*|again)\\b(?: \\S+){0,4} (?:later|in \\d+|after \\d+)\\b|\\btempor\\w+|\\bcurrently (?:unavailable|not available|unable|disabled)\\b|\\b(?:grey|gray) ?list|\\bdeferred\\b|\\btransient\\b',
   '\\btrop de (?:connexions|messages|destinataires)\\b|\\bzu viele\\b|\\bdemasiad[oa]s\\b|\\bespater\\b|\\bspater (?:erneut|noch)|\\bmas tarde\\b|\\bmais tarde\\b|\\bplus tard\\b|\\bpiu tardi\\b',
   'слишком (?:много|часто)|временно|позже|频率|頻率|过多|過多|稍后|稍後|一時的|しばらく',
 )
@@ -49,15 +49,16 @@ const refusedMessage = anyOf(
 /** Refusals of the author or of the return path, which say nothing about the recipient. */
 const refusedSender = anyOf(
   '\\bin reply to (?:the )?(?:mail from|helo|ehlo|starttls|auth|initial)\\b|\\bmail from:',
-  "(?<!(?:return\\w*|back|bounced?) (?:\\S+ )?(?:to )?(?:the )?(?:original )?)\\b(?:sender(?:'s)?|originator|envelope[- ]from|return[- ]path|from (?:address|domain|field)|sending (?:domain|host|server|ip|mta)|mail from|rfc\\.?5321 from)\\b[^.;]{0,60}\\b(?:unknown|not found|not exist|n't exist|must exist|invalid|reject\\w*|denied|refused|verif\\w*|resolv\\w*|unresolvable|not allowed|not permitted|not accepted|no mx|not valid|fail\\w*|bogus|forged|bad|unrouteable|has no|not in)\\b",
+  "(?<!(?:return\\w*|back|bounced?) (?:\\S+ )?(?:to )?(?:the )?(?:original )?)\\b(?:sender(?:'s)?|originator|envelope[- ]from|return[- ]path|from (?:address|domain|field)|sending (?:domain|host|server|ip|mta)|mail from|rfc\\.?5321 from)\\b[^.;]{0,60}\\b(?:unknown|not found|not exist|n't exist|must exist|invalid|reject\\w*|denied|refused|verif\\w*|resolv\\w*|unresolvable|not allowed|not permitted|not accepted|no mx|not valid|fail\\w*|bogus|forged|bad|unrouteable|has no|not in|disabled|inactive|blocked|locked|expired|closed)\\b",
   '\\b(?:unknown|invalid|bad|forged|bogus|unresolvable|unverified|rejected|illegal|unverifiable|unroutable|unrouteable) (?:\\S+ )?(?:sender|originator|from address|return[- ]path|sender address|sender domain)\\b',
   "\\b(?:sender|callout|callback) verif|\\bverification failed for\\b|\\byour (?:ip|domain|host|server|mail ?server|network|e-?mail (?:address|server))\\b[^.;]{0,60}\\b(?:reject\\w*|denied|refused|not|invalid|fail\\w*|does ?n[o']t)\\b",
+  '\\bbackscatter|\\bbatv\\b|\\bsending denied\\b|\\boutbounds?\\b|\\bipv6\\b|\\bheaders?\\b|\\bmay not follow\\b|\\bfailing address in\\b',
   '\\b(?:client|sending) host rejected\\b|\\bhost (?:is )?(?:not allowed|rejected|denied)\\b|\\bhost name\\b.{0,30}\\b(?:resolve|not found)|\\babsender\\w*\\b.{0,40}\\b(?:unbekannt|ungue?ltig|abgelehnt|gesperrt)',
 )
 
 /** Recipients that exist and take no mail from this author, or only mail of some kind. */
 const refusedByRecipient = anyOf(
-  '\\bpreferences?\\b|\\byour?\\b.{0,40}\\bverif|\\bpermission\\b|\\brestrict(?:ed|ion|s)\\b|\\b(?:white|allow|safe) ?list|\\bchallenge\\b|\\bmoderat(?:ed|or|ion)\\b|\\bmembers? only\\b|\\bsubscribers?\\b|\\bapproved senders?\\b|\\bsuspended\\b|\\[suspend\\]',
+  '\\bpreferences?\\b|\\byour?\\b.{0,40}\\bverif|\\bpermission\\b|\\brestrict(?:ed|ion|s)\\b|\\b(?:white|allow|safe) ?list|\\bchallenge\\b|\\bmoderat(?:ed|or|ion)\\b|\\bmembers? only\\b|\\bsubscribers?\\b|\\bapproved senders?\\b|\\bsuspended\\b|\\[suspend\\]|\\bon[- ]hold\\b',
   "\\b(?:not|n't|refus\\w*|declin\\w*|stopp?ed|only) (?:be )?(?:accept\\w*|allow\\w*|receiv\\w*|want\\w*)\\b[^.;]{0,40}\\b(?:from|by this sender)\\b|\\bonly accepts?\\b|\\bdoes ?n[o']t want\\b",
   "\\b(?:not|n't) (?:allowed|permitted|able) to (?:send|post|e-?mail|contact|connect)\\b|\\brejected by (?:the |this )?(?:recipient|user)\\b|\\bby (?:the |this )?(?:recipient|user)'?s? (?:choice|request|rule)",
 )
@@ -67,6 +68,8 @@ const brokenPath = anyOf(
   '\\bloop(?:s|ed|ing)?\\b|\\bmailloop|\\btoo many hops\\b|\\bhops? count\\b|\\bmaximum hop|\\bmisconfigur|(?!dns error:.{0,120} domain name not found)\\b(?:internal|system|local|server|configuration|database|i/o|protocol|dns|lookup|software) (?:\\w+ )?(?:error|failure|problem)\\b',
   '\\bunreachable\\b|\\brecursi\\w+|\\bforwarded more than\\b|\\bbusy\\b|\\bload is\\b|\\bconn?ection refused\\b|\\b(?:name|dns|ip|host) ?(?:name )?lookup\\b|\\byour host ?name\\b|\\bnot reachable\\b|\\bconnection\\b.{0,20}\\b(?:refused|timed|reset|lost|dropped|closed|failed)\\b|\\blost connection\\b|\\btimed? ?out\\b|\\bno route\\b|\\bcould not connect\\b|\\bunable to (?:connect|establish)\\b|\\bno answer\\b|\\bnot responding\\b|\\bdid not respond\\b',
   '\\b(?:message|delivery|queue\\w*|retry|delivery time)\\b.{0,20}\\b(?:expired|exceeded)\\b|\\bin (?:the )?queue (?:for )?too long\\b|\\bmaximum (?:delivery|retry|queue)\\b|\\bhost not found,? try again\\b|\\bservice (?:currently |temporarily )?(?:unavailable|not available)\\b|\\bout of memory\\b',
+  // A delivery program that failed, and the end of a transaction whose recipients were refused before.
+  "\\b(?:could ?n[o']t|can ?n[o']t|can't|cannot|could not|unable to|failed to) (?:create|open|lock|write|append|chdir|execute)\\b|\\bno valid recipients\\b",
 )
 
 /** Phrases of refusals that leave the address alive. */
@@ -92,10 +95,10 @@ export const deadPhrases: readonly RegExp[] = [
     "\\b(?:rcpt|recipient)\\b \\(?[^.;]{0,40}\\b(?:dosn't|doesn't|does not|doesnt) exist|\\bno such (?:id|object|entry|person|address|contact|rcpt|mail)\\b|\\bmail ?box not found\\b|\\buser (?:doesn't|not) exist",
     '\\bno longer (?:\\w+ ){0,3}(?:available|valid|exists?|in use|active|works?|employed|at|on|with|with us|accept\\w*|monitored|used|in service|employee)\\b|\\bhas (?:left|moved)\\b|\\bleft (?:the |our )?(?:company|organi[sz]ation)\\b|\\buser has moved\\b',
   ),
-  // Domains that do not exist, or that take no mail (RFC 7505).
+  // Hosts that do not exist, and domains that take no mail (RFC 7505).
   anyOf(
-    "\\b(?:host(?: ?name)?|domain(?: name)?|tenant)\\b[^.;]{0,40}\\b(?:not found|unknown|does ?n[o']t exist|did ?n[o']t exist|n't exist|not exist|non[- ]?existent|could not be (?:found|resolved)|cannot be (?:found|resolved))\\b",
-    "\\b(?:unknown|non[- ]?existent|no such|invalid|bad|unrouteable|unroutable) (?:\\w+ ){0,2}(?:host|domain|mail domain|destination)\\b|\\bnxdomain\\b|\\bnull ?mx\\b|\\bdoes not accept mail\\b|\\bdoes ?n[o']t (?:accept|receive|handle) (?:any )?(?:e-?)?mail\\b|\\bcould ?n[o']t find any host\\b|\\bno (?:valid )?mx (?:or a )?records?\\b|\\bunknown address error\\b",
+    "\\b(?:host(?: ?name)?|tenant)\\b[^.;]{0,40}\\b(?:not found|unknown|does ?n[o']t exist|did ?n[o']t exist|n't exist|not exist|non[- ]?existent|could not be (?:found|resolved)|cannot be (?:found|resolved))\\b",
+    "\\b(?:unknown|non[- ]?existent|no such|invalid|bad|unrouteable|unroutable) (?:\\w+ ){0,2}(?:host|destination)\\b|\\bnxdomain\\b|\\bnull ?mx\\b|\\bdoes not accept mail\\b|\\bdoes ?n[o']t (?:accept|receive|handle) (?:any )?(?:e-?)?mail\\b|\\bcould ?n[o']t find any host\\b|\\bno (?:valid )?mx (?:or a )?records?\\b|\\bunknown address error\\b",
   ),
   // Other languages, Latin script.
   anyOf(
@@ -117,9 +120,20 @@ export const deadPhrases: readonly RegExp[] = [
   ),
 ]
 
+/** Phrases of domains that do not exist, which may be that of the recipient or of the sender. */
+export const deadDomainPhrases: RegExp = anyOf(
+  "\\bdomain(?: name)?\\b[^.;]{0,40}\\b(?:not found|unknown|does ?n[o']t exist|did ?n[o']t exist|n't exist|not exist|non[- ]?existent|could not be (?:found|resolved)|cannot be (?:found|resolved))\\b",
+  '\\b(?:unknown|non[- ]?existent|no such|invalid|bad|unrouteable|unroutable) (?:\\w+ ){0,2}domain\\b',
+)
+
 /** Phrases that say so only beside a code of addresses, or without a code. Elsewhere servers use them for policy too. */
 export const vaguePhrases: RegExp = anyOf(
   '\\b(?:mail ?box|account|address|inbox)\\b[^.;]{0,40}\\b(?:unavailable|not (?:currently )?available)\\b',
+  `\\bunavailable (?:${who})\\b|\\bno mailbox\\b.{0,40}\\bavailable\\b`,
+)
+
+/** Phrases of a refusal without a cause. They are a reason, but the address may exist. */
+export const refusalPhrases: RegExp = anyOf(
   `\\b${who}\\b[^.;]{0,40}\\b(?:rejected|refused|not accepted|denied)\\b`,
-  `\\b(?:unavailable|rejected) (?:${who})\\b|\\bno mailbox\\b.{0,40}\\bavailable\\b`,
+  `\\brejected (?:${who})\\b`,
 )

@@ -1,5 +1,5 @@
 // Finds the reason of a failure in the own text of a report, as an SMTP reply or a sentence.
-import { deadPhrases, livingPhrases, vaguePhrases } from './refusal-phrases.ts'
+import { deadDomainPhrases, deadPhrases, livingPhrases, refusalPhrases, vaguePhrases } from './refusal-phrases.ts'
 import { foldReply, wordsOf } from './reply-words.ts'
 import { blocksOf } from './report-text.ts'
 
@@ -69,13 +69,14 @@ const exchangeDate = /^[>"'\])]*\s*on \w{3}, [\w ]{8,14}\d\d:\d\d(?::\d\d)?(?: [
 /** Longer texts, and those about secrecy, are advice and legal notices. */
 const reasonWordsMax = 60
 const adviceCharactersMin = 200
-const notice = /\b(?:confidential|privileged|disclaimer|notify the sender)\b/i
+const notice =
+  /\b(?:confidential|privileged|disclaimer|notify the sender|(?:received|have) this (?:e-?mail|message) in error|intended (?:only |solely )?for the (?:use|addressee)|only by the addressee)\b/i
 
 /** True for words that give a reason, and do more than announce one. */
 function isReason(text: string): boolean {
   if (notice.test(text) || wordCount(text) > reasonWordsMax) return false
   const words = wordsOf(text)
-  return [...livingPhrases, ...deadPhrases, vaguePhrases].some((phrase) => phrase.test(words))
+  return [...livingPhrases, ...deadPhrases, deadDomainPhrases, vaguePhrases, refusalPhrases].some((phrase) => phrase.test(words))
 }
 
 /** A line that announces the addresses below it. */
@@ -108,9 +109,10 @@ export function reasonFor(text: string, address: string, isProse: boolean): stri
   return found === undefined ? null : tidy(found)
 }
 
-/** The first block that is neither a greeting nor a heading. */
+/** The first block that is neither a greeting, a heading nor a legal notice. '' without one. */
 export function firstSentence(text: string): string {
   const blocks = blocksOf(text.replace(noise, '')).map(bare)
   const telling = blocks.filter((block) => wordCount(block) >= 3 && !greeting.test(block))
-  return (telling.find((block) => !heading.test(block)) ?? telling[0] ?? blocks[0] ?? '').slice(0, 300)
+  const own = telling.filter((block) => !notice.test(block))
+  return (own.find((block) => !heading.test(block)) ?? own[0] ?? blocks.find((block) => !notice.test(block)) ?? '').slice(0, 300)
 }
