@@ -67,3 +67,11 @@ export function readAddressKey(text: string): string | null {
   if (!isDomainName(domain) && !/^\[(?:ipv6:[0-9a-f:.]+|[0-9.]+)\]$/.test(domain)) return null
   return isPlainLocal(local) || /^"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"$/u.test(local) ? key : null
 }
+
+/** `display name <address>`, or the bare address without a name. */
+export function formatAddress(name: string, address: string): string {
+  if (!name) return address
+  return /[^A-Za-z0-9 !#$%&'*+\-/=?^_`{|}~\u0080-\uffff]/.test(name)
+    ? `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
+    : `${name} <${address}>`
+}

@@ -1,10 +1,11 @@
 // The outbound guard of one organization delays no request of another, whatever its patterns and texts, and what it leaves out is held.
 import { randomBytes } from 'node:crypto'
-import type { SecretSearch } from '@callsign/mail/content/secrets/message-search'
+import { scannedFileBytesMax } from '@callsign/mail/content/secrets/message-search'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allowedMs, measureThread } from '../../mail/tests/harness/processor.ts'
 import { createLog } from '../src/core/log.ts'
 import { createSecretSearcher, type SecretSearcherSettings } from '../src/edges/mail-worker/secret-searcher.ts'
+import type { ComposedSearch } from '../src/features/mail/outbound/provider.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
@@ -82,10 +83,11 @@ describe('the searcher', () => {
   }
   afterAll(() => Promise.all(searchers.map((searcher) => searcher.close())))
 
-  const searchOf = (text: string, patterns: string[] = []): SecretSearch => ({
+  const searchOf = (text: string, patterns: string[] = []): ComposedSearch => ({
     patterns,
     fields: [{ where: 'the text', text, form: 'text' }],
-    files: [],
+    fileBytes: 0,
+    readFiles: async () => [],
   })
   const typesOf = (flags: Json[]) => flags.map(({ type }) => type)
 
@@ -129,5 +131,51 @@ describe('the searcher', () => {
     const found = await Promise.all(Array.from({ length: 4 }, () => searcher.search('org_a', searchOf('word', ['never']))))
     expect(found.map(typesOf)).toEqual([[], [], ['not_scanned'], ['not_scanned']])
     expect(typesOf(await searcher.search('org_a', searchOf('word', ['never'])))).toEqual([])
+  })
+
+  test('reads the files of as many messages as it searches at a time', async () => {
+    const searcher = open({ threadsMax: 2 })
+    let held = 0
+    let most = 0
+    const search = async (owner: string) => {
+      let own = 0
+      const readFiles = async (bytesMax: number) => {
+        expect(bytesMax).toBe(scannedFileBytesMax)
+        own = bytesMax
+        held += own
+        most = Math.max(most, held)
+        return [{ name: 'a.txt', bytes: Buffer.from(`${'word '.repeat(10_000)}${token}`), isCut: false }]
+      }
+      const flags = await searcher.search(owner, { ...searchOf('See the file'), fileBytes: scannedFileBytesMax, readFiles })
+      held -= own
+      return typesOf(flags)
+    }
+    const found = await Promise.all(Array.from({ length: 40 }, (_, index) => search(`org_${index % 4}`)))
+    expect(found).toEqual(Array(40).fill(['api_key']))
+    // The next one is read before the caller of a search that is done has noticed.
+    expect(most).toBeLessThanOrEqual(4 * scannedFileBytesMax)
+  })
+
+  test('rejects with the error of reading, and searches the next message', async () => {
+    const searcher = open()
+    const lost = { ...searchOf('See the file', ['never']), fileBytes: 10, readFiles: () => Promise.reject(new Error('no such blob')) }
+    await expect(searcher.search('org_a', lost)).rejects.toThrow('no such blob')
+    await expect(searcher.search('org_a', { ...lost, patterns: [] })).rejects.toThrow('no such blob')
+    expect(typesOf(await searcher.search('org_a', searchOf(token, ['never'])))).toEqual(['api_key'])
+  })
+
+  test('checks patterns on its thread, each owner up to a number at a time', async () => {
+    const searcher = open({ searchesPerOwnerMax: 2 })
+    await searcher.findPatternProblem('org_a', ['warm'])
+    const { ms } = await measureThread(async () => {
+      expect(await searcher.findPatternProblem('org_a', [...heavyPatterns, '('])).toEqual({
+        index: 20,
+        reason: expect.stringContaining('not valid'),
+      })
+    })
+    expect(ms).toBeLessThan(await allowedMs(50))
+    const checks = Array.from({ length: 3 }, () => searcher.findPatternProblem('org_a', heavyPatterns))
+    await expect(checks[2]).rejects.toMatchObject({ code: 'rate_limited' })
+    expect(await Promise.all(checks.slice(0, 2))).toEqual([null, null])
   })
 })

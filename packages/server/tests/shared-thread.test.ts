@@ -79,3 +79,36 @@ test('the raw bytes of a large sent message are composed on a thread', async () 
   const { answers } = await expectShortTurns([{ ...get(raw_url, 2), key: null }], [200])
   expect(answers[0]?.bytes).toBeGreaterThan(2_000_000)
 })
+
+test('reviews of a draft with large HTML are made on a thread', async () => {
+  const body = { to: ['bob@agents.localhost'], subject: 'x', html: html(3_000_000) }
+  const { id } = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body })
+  await expectShortTurns([get(`/api/v1/mailboxes/ann/drafts/${id}/review`, 10)], [200])
+  const { html_text } = await harness.expectApi(200, 'GET', `/mailboxes/ann/drafts/${id}/review`)
+  expect(html_text.slice(0, 7)).toBe('a b & c')
+})
+
+test('drafts with large HTML are sent with a text that is made on a thread', async () => {
+  const body = { to: ['bob@agents.localhost'], subject: 'x', html: html(3_000_000) }
+  const ids: string[] = []
+  for (let count = 0; count < 5; count++) ids.push((await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body })).id)
+  await expectShortTurns(
+    ids.map((id) => post(`/api/v1/mailboxes/ann/drafts/${id}/send`, {})),
+    [201],
+  )
+  const { message_id } = await harness.expectApi(200, 'GET', `/mailboxes/ann/drafts/${ids[0]}/message`)
+  expect((await harness.getMessage('ann', message_id)).text.slice(0, 7)).toBe('a b & c')
+})
+
+test('the quotation of a large text is made on a thread', async () => {
+  const { id } = await sent({ text: '<\n'.repeat(1_000_000) })
+  const path = `/api/v1/mailboxes/ann/messages/${id}/forward`
+  await expectShortTurns([post(path, { to: ['bob@agents.localhost'], html: '<p>See below</p>' }, 3)], [201])
+  const draft = { to: ['bob@agents.localhost'], forward_of: id, html: '<p>See below</p>' }
+  await expectShortTurns([post('/api/v1/mailboxes/ann/drafts', draft, 3)], [201])
+})
+
+test('messages with a large text are written one after another', async () => {
+  const { id } = await sent({ text: 'é\n'.repeat(2_000_000) })
+  await expectShortTurns([get(`/api/v1/mailboxes/ann/messages/${id}`, 10)], [200])
+})

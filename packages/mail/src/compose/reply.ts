@@ -93,8 +93,11 @@ export type ForwardSource = {
   introHtml: string
 }
 
+/** `html` is empty without HTML. */
+export type ForwardBodies = { text: string; html: string }
+
 /** The bodies of a forward: the new text, then the message with its main headers. `html` is empty when neither has HTML. */
-export function quotedForward(message: ForwardSource): { text: string; html: string } {
+export function quotedForward(message: ForwardSource): ForwardBodies {
   const lines: [string, string][] = [
     ['From', shown(message.from)],
     ['Date', message.date.toUTCString().replace('GMT', '+0000')],

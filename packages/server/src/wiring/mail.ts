@@ -38,7 +38,7 @@ import { createMtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
 import { createOutboundMail } from '../features/mail/outbound/operations.ts'
 import { createReturnPaths } from '../features/mail/outbound/return-path.ts'
 import { outboundMailRoutes } from '../features/mail/outbound/routes.ts'
-import { samenessOf, submitMessage } from '../features/mail/outbound/submission.ts'
+import { createSubmissions, type Submissions, submitMessage } from '../features/mail/outbound/submission.ts'
 import { createDomainReports, type DomainReports } from '../features/mail/reports/operations.ts'
 import { domainReportRoutes } from '../features/mail/reports/routes.ts'
 import { createReturnedMail, type ReturnedMail } from '../features/mail/returned/operations.ts'
@@ -71,6 +71,7 @@ export type MailArea = Area & {
   /** True for a custom domain whose mailboxes are on this server. */
   isServed: (domain: string) => Promise<boolean>
   linkDecisions: LinkDecisions
+  submissions: Submissions
 }
 
 /** Changes that wait for less time than this are few. */
@@ -157,6 +158,8 @@ export function createMailArea(
   const loopRule = { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 }
   const messageCache = createMessageCache()
   const secrets = createSecretSearcher({ log: log.child({ part: 'secret-searcher' }) })
+  identities.usePatternCheck(secrets.findPatternProblem)
+  const submissions = createSubmissions(reader)
   const outboundMail = createOutboundMail({
     db,
     blobs,
@@ -174,6 +177,7 @@ export function createMailArea(
     messageCache: config.roles.includes('worker') ? messageCache : null,
     businessEvents,
     secrets,
+    submissions,
   })
   const mtaSts = createMtaSts({ db, resolver: dns, fetchFile: web.fetchFile, log: log.child({ part: 'mta-sts' }) })
   const transport = createTransport(config, dns, mtaSts, log)
@@ -217,6 +221,7 @@ export function createMailArea(
     identities,
     attachments,
     messages,
+    content,
     outboundMail,
     storage,
     enqueue,
@@ -235,10 +240,11 @@ export function createMailArea(
     domainReports,
     isServed: domains.domains.isServed,
     linkDecisions: createLinkDecisions({ db, identities, drafts, key: linkKey }),
+    submissions,
     innerRoutes: [
       {
         ...route(submitMessage, 'agent', (call, { params, body }) => outboundMail.submit(call, params.email_address, body)),
-        sameness: samenessOf,
+        sameness: submissions.samenessOf,
       },
     ],
     routes: [

@@ -12,6 +12,7 @@ import type { Dkim } from '../features/mail/domains/dkim/operations.ts'
 import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 import type { InboundMail } from '../features/mail/inbound/operations.ts'
 import type { Messages } from '../features/mail/messages/operations.ts'
+import type { Submissions } from '../features/mail/outbound/submission.ts'
 import type { DomainReports } from '../features/mail/reports/operations.ts'
 import type { ReturnedMail } from '../features/mail/returned/operations.ts'
 import { createSimulatorState } from '../features/simulator/operations.ts'
@@ -40,6 +41,7 @@ export type ServerParts = Omit<Credentials, 'findAgent'> & {
   /** True for a custom domain whose mailboxes are on this server. */
   isServed: (domain: string) => Promise<boolean>
   linkDecisions: LinkDecisions
+  submissions: Submissions
   deliverer: Deliverer
   /** The caller of a token that opens event sockets only. */
   authenticateSocket: Authenticate
@@ -95,6 +97,7 @@ export function createServerParts(needs: ServerNeeds): ServerParts {
     domainReports: mail.domainReports,
     isServed: mail.isServed,
     linkDecisions: mail.linkDecisions,
+    submissions: mail.submissions,
     deliverer: webhooks.deliverer,
     authenticateSocket: events.events.authenticateSocket,
     gateway: tunnels.gateway,

@@ -17,7 +17,7 @@ import type { Pages } from '../edges/api/server.ts'
 import { createSmtpServer, type SmtpServer, type SmtpServerOptions } from '../edges/smtp/server/listener.ts'
 import { createSignIn, createSubmissionReceiver, type SubmissionApi } from '../edges/smtp/server/submission.ts'
 import { submitMessage } from '../features/mail/outbound/submission.ts'
-import { readSubmission, toDraftBody } from '../features/mail/outbound/submitted-message.ts'
+import { toDraftBody } from '../features/mail/outbound/submitted-message.ts'
 import { createAutoconfigPages } from './autoconfig.ts'
 import type { ServerParts } from './server.ts'
 
@@ -70,7 +70,7 @@ export function createSubmission({ config, parts, log, businessEvents, smtp }: N
   return { servers, pages: [{ paths: [], mount }, ...createAutoconfigPages(config, parts)] }
 }
 
-function createSubmissionApi({ console: accounts, identities }: ServerParts, apiCalls: () => ApiCalls): SubmissionApi {
+function createSubmissionApi({ console: accounts, identities, submissions }: ServerParts, apiCalls: () => ApiCalls): SubmissionApi {
   return {
     async isAllowed({ username, key, address }) {
       try {
@@ -84,20 +84,22 @@ function createSubmissionApi({ console: accounts, identities }: ServerParts, api
       }
     },
 
-    async open({ username, key, address }) {
+    async open({ username, key, address }, { raw, recipients }) {
       const headers = { authorization: `Bearer ${key}`, 'user-agent': userAgent }
       const caller = await apiCalls().authenticate({ headers, socket: { remoteAddress: address } })
       const { call } = apiCalls().as(caller)
       const params = { email_address: username }
+      const read = await submissions.read(raw, recipients)
       return {
-        async send({ raw, recipients }, key) {
-          const body = { mime: raw.toString('base64'), recipients }
-          return (await call(submitMessage, { params, body, idempotencyKey: key ?? undefined })).id
-        },
+        send: (key) =>
+          submissions.withName(read, async (submission) => {
+            const { id } = await call(submitMessage, { params, body: { submission }, idempotencyKey: key ?? undefined })
+            return id
+          }),
 
-        async requestApproval({ raw, recipients }, key) {
+        async requestApproval(key) {
           const idempotencyKey = key === null ? undefined : `${key}-draft`
-          const body = toDraftBody(readSubmission(raw, recipients))
+          const body = toDraftBody(read.submission)
           const { id, version, status } = await call(createDraft, { params, body, idempotencyKey })
           const approval = { params: { ...params, draft_id: id }, body: { version } as never, idempotencyKey }
           if (status === 'draft') await call(requestApproval, approval).catch(unlessGone)

@@ -27,6 +27,21 @@ export function compilePattern(source: string): CompiledPattern {
   }
 }
 
+/** A pattern, by its index in a list, that cannot be used. */
+export type PatternProblem = { index: number; reason: string }
+
+/** The first of these patterns that cannot be compiled. Takes up to 60 ms per pattern. */
+export function findPatternProblem(patterns: string[]): PatternProblem | null {
+  for (const [index, pattern] of patterns.entries()) {
+    try {
+      compilePattern(pattern)
+    } catch (error) {
+      return { index, reason: (error as Error).message }
+    }
+  }
+  return null
+}
+
 function compile(source: string): RE2JS {
   try {
     return RE2JS.compile(source)

@@ -7,6 +7,7 @@ import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { Live, Raw } from '../../core/route.ts'
+import { shareThread } from '../../core/turn.ts'
 import { type Admission, bodyBytesMaxOf, lookAheadByPath } from './authenticate.ts'
 import { parseBody } from './body-check.ts'
 import { BodyMemory, tooMany } from './body-reader.ts'
@@ -51,10 +52,12 @@ export function createApiCalls({ operations, admission, requestLog }: ApiCallPar
       noted.caller = operation.open ? null : orThrow(await client.readCaller(noted.id))
       if (noted.caller) refuse(admission.refuseCaller(found.route, noted.caller, noted.id))
       memory = new BodyMemory(noted.caller, client.address)
-      const bytes = bodyBytesOf(operation, given.body, memory)
+      const owner = noted.caller?.organizationId ?? ''
+      const ownMemory = memory
+      const bytes = await shareThread(owner, () => bodyBytesOf(operation, given.body, ownMemory))
       const query = queryOf(given.query)
       refuse(found.checks.params?.(params).error)
-      const body = bytes && parseBody(bytes)
+      const body = bytes && (await shareThread(owner, () => parseBody(bytes)))
       noted.body = body
       refuse(found.checks.body?.(body).error)
       refuse(found.checks.query?.(query).error)

@@ -1,6 +1,8 @@
 // The conversions of contents, for both the main thread and worker threads.
 import { signMessage } from '@callsign/mail/authentication/dkim/signing'
 import { composeMessage } from '@callsign/mail/compose/compose'
+import { quotedForward } from '@callsign/mail/compose/reply'
+import { findImages } from '@callsign/mail/html/images'
 import { messagePage } from '@callsign/mail/html/message-page'
 import { htmlToText } from '@callsign/mail/html/text'
 import type { ContentResult, ContentTask } from './protocol.ts'
@@ -8,6 +10,8 @@ import type { ContentResult, ContentTask } from './protocol.ts'
 /** The result of a task. The same task gives the same result. */
 export async function convert(task: ContentTask): Promise<ContentResult> {
   if (task.kind === 'text') return htmlToText(task.html)
+  if (task.kind === 'review') return { text: htmlToText(task.html), images: findImages(task.html) }
+  if (task.kind === 'forward') return quotedForward(task.source)
   if (task.kind === 'page') return messagePage(task.message)
   const { draft, keys } = task
   const attachments = draft.attachments?.map((file) => ({ ...file, bytes: toBuffer(file.bytes) }))

@@ -4,7 +4,8 @@ import type { Log } from '../../core/log.ts'
 import type { FileFailure, FileReader } from '../../features/mail/attachments/provider.ts'
 import type { ReportReader } from '../../features/mail/reports/provider.ts'
 import type { FileResult, FileResults, FileTask } from './protocol.ts'
-import { copyOf, createThreadPool, LimitExceeded, TurnEnded } from './thread-pool.ts'
+import { LimitExceeded, ThreadFailure, TooManyTasks, TurnEnded } from './thread-failure.ts'
+import { copyOf, createThreadPool } from './thread-pool.ts'
 
 export type FileReaderSettings = {
   log: Log
@@ -48,40 +49,29 @@ export function createFileReader(
       ownerMsMax: settings.ownerMsMax ?? 5_000,
       taskMsMin: settings.ownerTaskMsMin ?? 500,
     },
+    open: { perOwnerMax: filesPerOwnerMax, allMax: filesMax },
   })
-  const openByOwner = new Map<string, number>()
-  let open = 0
-
-  function count(owner: string, change: 1 | -1): void {
-    open += change
-    const left = (openByOwner.get(owner) ?? 0) + change
-    if (left > 0) openByOwner.set(owner, left)
-    else openByOwner.delete(owner)
-  }
 
   async function perform<Kind extends FileTask['kind']>(
     owner: string,
-    toTask: () => Extract<FileTask, { kind: Kind }>,
+    toTask: () => Promise<Extract<FileTask, { kind: Kind }>>,
   ): Promise<FileResults[Kind] | { failure: FileFailure }> {
-    const own = openByOwner.get(owner) ?? 0
-    if (own >= (open < filesMax ? filesPerOwnerMax : 1)) return { failure: 'busy' }
-    count(owner, 1)
     try {
       return await pool.perform<FileResults[Kind] | { failure: Exclude<FileFailure, 'busy'> }>(owner, toTask)
     } catch (error) {
-      if (error instanceof TurnEnded) return { failure: 'busy' }
+      if (error instanceof TurnEnded || error instanceof TooManyTasks) return { failure: 'busy' }
       if (error instanceof LimitExceeded) return { failure: 'too_complex' }
+      if (!(error instanceof ThreadFailure)) throw error
       log.error({ err: error }, 'a file could not be read on its thread')
       return { failure: 'damaged' }
-    } finally {
-      count(owner, -1)
     }
   }
 
   return {
-    read: ({ bytes, owner, ...file }) => perform<'text'>(owner, () => ({ kind: 'text', ...file, bytes: copyOf(bytes) })),
+    read: ({ bytes, owner, ...file }) =>
+      perform<'text'>(owner, async () => ({ kind: 'text', ...file, bytes: copyOf(Buffer.isBuffer(bytes) ? bytes : await bytes()) })),
     async readReport(bytes, owner) {
-      const report = await perform<'report'>(owner, () => ({ kind: 'report', bytes: copyOf(bytes) }))
+      const report = await perform<'report'>(owner, async () => ({ kind: 'report', bytes: copyOf(bytes) }))
       if (!('failure' in report)) return report
       return report.failure === 'busy' ? 'busy' : null
     },

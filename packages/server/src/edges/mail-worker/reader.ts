@@ -2,12 +2,17 @@
 import { hash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { checkSender, type SmtpClient, uncheckedVerdicts } from '@callsign/mail/authentication/sender-checks'
+import { readFinishedContent } from '@callsign/mail/compose/finished-content'
 import { readHeader, readMail } from '@callsign/mail/content/reading'
+import { readSubmission } from '@callsign/mail/content/submission'
 import type { Resolver } from '@callsign/mail/dns'
 import { isPlainText } from '@callsign/mail/mime/parts'
 import { nowMs } from '../../core/clock.ts'
+import { ApiError } from '../../core/errors.ts'
 import type { Log } from '../../core/log.ts'
 import type { MailReader } from '../../features/mail/inbound/provider.ts'
+import type { SubmissionReader } from '../../features/mail/outbound/provider.ts'
+import { toBuffer } from './content-work.ts'
 import type { DnsQuestion, MailResult, MailResults, MailTask } from './protocol.ts'
 import { copyOf, createThreadPool } from './thread-pool.ts'
 
@@ -39,7 +44,9 @@ const anyone = ''
 const heapMegabytesMax = 512
 
 /** Creates a reader. Its threads start with the first large message. */
-export function createMailReader(settings: ReaderSettings): MailReader & { close: () => Promise<void>; threads: () => number } {
+export function createMailReader(
+  settings: ReaderSettings,
+): MailReader & SubmissionReader & { close: () => Promise<void>; threads: () => number } {
   const {
     resolver,
     hostname,
@@ -118,6 +125,22 @@ export function createMailReader(settings: ReaderSettings): MailReader & { close
       } catch (error) {
         give(error, 'read')
         return readHeader(stored)
+      }
+    },
+
+    async readSubmission(raw: Buffer, recipients: string[]) {
+      if (isSmall(raw)) return readSubmission(raw, recipients)
+      try {
+        const task = () => ({ kind: 'submission' as const, recipients, bytes: copyOf(raw) })
+        const { content, attachments, ...fields } = await pool.perform<MailResults['submission']>(anyone, task)
+        return {
+          ...fields,
+          attachments: attachments.map((file) => ({ ...file, bytes: toBuffer(file.bytes) })),
+          content: content && readFinishedContent(raw),
+        }
+      } catch (error) {
+        give(error, 'read')
+        throw new ApiError('unavailable', 'The message could not be read. Send it again later.', { headers: { 'Retry-After': '5' } })
       }
     },
 

@@ -1,6 +1,7 @@
-// The thread that searches composed messages for secrets. It has no sockets.
+// The thread that searches composed messages for secrets, and checks the patterns for it. It has no sockets.
 import { parentPort } from 'node:worker_threads'
 import { searchForSecrets } from '@callsign/mail/content/secrets/message-search'
+import { findPatternProblem } from '@callsign/mail/content/secrets/patterns'
 import type { FromThread, SecretResult, SecretTask, ToThread } from './protocol.ts'
 
 const port = parentPort
@@ -8,7 +9,9 @@ if (!port) throw new Error('this file is a worker thread')
 
 const say = (message: FromThread<SecretResult>): void => port.postMessage(message)
 
-function perform({ patterns, fields, files, bytes }: SecretTask): SecretResult {
+function perform(task: SecretTask): SecretResult {
+  if (task.kind === 'patterns') return findPatternProblem(task.patterns)
+  const { patterns, fields, files, bytes } = task
   const all = Buffer.from(bytes)
   return searchForSecrets({
     patterns,

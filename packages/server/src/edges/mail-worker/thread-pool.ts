@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { nowMs } from '../../core/clock.ts'
 import { createOwnerTurns, type TurnSettings } from './owner-turns.ts'
 import type { FromThread, ToThread } from './protocol.ts'
+import { LimitExceeded, ThreadFailure, TooManyTasks, TurnEnded } from './thread-failure.ts'
 
 /** The type of a question that a thread asks, with its answer sent by `answer`. */
 type OnQuestion<Question> = (question: Question, answer: (value: unknown) => void) => void
@@ -25,27 +26,23 @@ export type ThreadPoolSettings<Question> = {
   memoryBytesMax?: number
   /** Limits per owner. Needs one task per thread. Without it, owners take turns without limits. */
   turns?: TurnSettings
+  /** Tasks that run or wait, per owner and in all. An owner without any can always add one. No limits without it. */
+  open?: { perOwnerMax: number; allMax?: number }
   onQuestion?: OnQuestion<Question>
 }
 
 export interface ThreadPool<Task extends object, Result> {
   /**
-   * Runs a task on a thread. Waiting tasks of several owners take turns. `toTask` is called once per attempt, because its bytes move to the
-   * thread. Rejects with `LimitExceeded` at a limit, and with `TurnEnded` when the owner used up its time and others wait.
+   * Runs a task on a thread. Waiting tasks of several owners take turns. `toTask` is called when a thread is free, once per attempt, because its
+   * bytes move to the thread. Waiting tasks therefore take no memory. Rejects with the error of `toTask`, or with a `ThreadFailure`.
    */
-  perform<R extends Result>(owner: string, toTask: () => Task): Promise<R>
+  perform<R extends Result>(owner: string, toTask: () => Task | Promise<Task>): Promise<R>
   threads(): number
   /** Ends all threads. Running and waiting tasks fail. */
   close(): Promise<void>
 }
 
-/** A task that used up its time or memory. */
-export class LimitExceeded extends Error {}
-
-/** A task that was ended for another owner. It can succeed when it is tried later. */
-export class TurnEnded extends LimitExceeded {}
-
-type Entry<Task> = { toTask: () => Task; tries: number; resolve: (result: never) => void; reject: (error: unknown) => void }
+type Entry<Task> = { toTask: () => Task | Promise<Task>; tries: number; resolve: (result: never) => void; reject: (error: unknown) => void }
 type Run<Task> = {
   owner: string
   entry: Entry<Task>
@@ -74,6 +71,8 @@ export function createThreadPool<Task extends object, Result, Question = never>(
   const threads = new Set<Thread<Task>>()
   /** Threads that are being ended. None is started meanwhile: Node can crash when the two meet (nodejs/node#56312). */
   const endings = new Set<Promise<unknown>>()
+  const openByOwner = new Map<string, number>()
+  let open = 0
   let tasks = 0
   let isClosed = false
 
@@ -83,7 +82,7 @@ export function createThreadPool<Task extends object, Result, Question = never>(
     threads.add(thread)
     worker.on('message', (message: FromThread<Result, Question>) => onMessage(thread, message))
     worker.on('error', (error) => discard(thread, toFailure(error as Error)))
-    worker.on('exit', () => discard(thread, new Error('the thread ended')))
+    worker.on('exit', () => discard(thread, new ThreadFailure('the thread ended')))
     worker.unref()
     return thread
   }
@@ -99,7 +98,7 @@ export function createThreadPool<Task extends object, Result, Question = never>(
     if (!run) return
     finish(thread, message.id, run)
     if (message.what === 'done') run.entry.resolve(message.result as never)
-    else run.entry.reject(new Error(message.reason))
+    else run.entry.reject(new ThreadFailure(message.reason))
     startWaiting()
   }
 
@@ -191,12 +190,20 @@ export function createThreadPool<Task extends object, Result, Question = never>(
     }
     thread.runs.set(id, run)
     if (memoryBytesMax !== undefined) watchMemory(thread, memoryBytesMax)
+    void post(thread, id, run)
+  }
+
+  async function post(thread: Thread<Task>, id: number, run: Run<Task>): Promise<void> {
     try {
-      const task = entry.toTask()
-      thread.worker.postMessage({ what: 'task', id, task } satisfies ToThread<Task>, bytesOf(task))
+      const made = run.entry.toTask()
+      const task = made instanceof Promise ? await made : made
+      // The thread may be discarded while its task is made.
+      if (thread.runs.get(id) === run) thread.worker.postMessage({ what: 'task', id, task } satisfies ToThread<Task>, bytesOf(task))
     } catch (error) {
+      if (thread.runs.get(id) !== run) return
       finish(thread, id, run)
-      entry.reject(error)
+      run.entry.reject(error)
+      startWaiting()
     }
   }
 
@@ -221,21 +228,43 @@ export function createThreadPool<Task extends object, Result, Question = never>(
     }, memoryCheckMs).unref()
   }
 
+  function countOpen(owner: string, change: 1 | -1): void {
+    open += change
+    const left = (openByOwner.get(owner) ?? 0) + change
+    if (left > 0) openByOwner.set(owner, left)
+    else openByOwner.delete(owner)
+  }
+
+  /** The tasks that this owner may have open now. */
+  const openMaxNow = (): number =>
+    settings.open === undefined
+      ? Number.POSITIVE_INFINITY
+      : open < (settings.open.allMax ?? Number.POSITIVE_INFINITY)
+        ? settings.open.perOwnerMax
+        : 1
+
   return {
-    perform: (owner, toTask) =>
-      new Promise((resolve, reject) => {
-        if (isClosed) throw new Error('the thread pool is closed')
-        turns.add(owner, { toTask, tries: 1, resolve, reject })
-        startWaiting()
-      }),
+    async perform(owner, toTask) {
+      if (isClosed) throw new ThreadFailure('the thread pool is closed')
+      if ((openByOwner.get(owner) ?? 0) >= openMaxNow()) throw new TooManyTasks('too many tasks of this owner are open')
+      countOpen(owner, 1)
+      try {
+        return await new Promise((resolve, reject) => {
+          turns.add(owner, { toTask, tries: 1, resolve, reject })
+          startWaiting()
+        })
+      } finally {
+        countOpen(owner, -1)
+      }
+    },
     threads: () => threads.size,
 
     async close() {
       isClosed = true
-      for (const { reject } of turns.clear()) reject(new Error('the server stops'))
+      for (const { reject } of turns.clear()) reject(new ThreadFailure('the server stops'))
       for (const thread of threads) {
         if (thread.runs.size === 0) letGo(thread)
-        else discard(thread, new Error('the server stops'))
+        else discard(thread, new ThreadFailure('the server stops'))
       }
       await Promise.all(endings)
     },
@@ -246,7 +275,9 @@ export function createThreadPool<Task extends object, Result, Question = never>(
 const bytesOf = (task: object): ArrayBuffer[] => ('bytes' in task && task.bytes instanceof ArrayBuffer ? [task.bytes] : [])
 
 const toFailure = (error: Error): Error =>
-  (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? new LimitExceeded(error.message) : error
+  (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? new LimitExceeded(error.message)
+    : new ThreadFailure(error.message, { cause: error })
 
 /** Bytes that a thread can take over: one copy, and none on the way. */
 export function copyOf(bytes: Buffer): ArrayBuffer {

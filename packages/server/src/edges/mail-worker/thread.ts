@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import { checkSender } from '@callsign/mail/authentication/sender-checks'
 import { readMail } from '@callsign/mail/content/reading'
+import { readSubmission, type Submission } from '@callsign/mail/content/submission'
 import type { DnsAnswer, Resolver } from '@callsign/mail/dns'
 import { nowMs } from '../../core/clock.ts'
 import type { DnsQuestion, FromThread, MailResult, MailTask, ToThread } from './protocol.ts'
@@ -33,11 +34,18 @@ const resolver: Resolver = {
 async function perform(task: MailTask): Promise<MailResult> {
   const raw = Buffer.from(task.bytes)
   if (task.kind === 'read') return readMail(raw)
+  if (task.kind === 'submission') return sentBack(readSubmission(raw, task.recipients))
   const sha256 = hash('sha256', raw, 'buffer')
   if (task.kind === 'digest') return { sha256 }
   const { envelopeFrom, client, hostname } = task
   return { verdicts: await checkSender({ envelopeFrom, client, raw }, { resolver, hostname, nowMs }), sha256 }
 }
+
+/** Without the body of the content, which the main thread has. */
+const sentBack = (submission: Submission): Submission => ({
+  ...submission,
+  content: submission.content && { ...submission.content, body: Buffer.alloc(0) },
+})
 
 port.on('message', (message: ToThread<MailTask>) => {
   if (message.what === 'end') {

@@ -13,7 +13,6 @@ import {
 } from '@callsign/contract/templates'
 import type { Static } from 'typebox'
 import type { ApiCall } from '../../../core/api-call.ts'
-import { shareThread } from '../../../core/turn.ts'
 import { isObject } from './composition.ts'
 import { listPage } from './pages.ts'
 import { isGiven, ResendFailure, type ResendRequest, type ResendRoute, textField } from './route.ts'
@@ -137,7 +136,6 @@ export async function withTemplates(call: ApiCall, emails: Fields[]): Promise<Fi
   const made: Fields[] = []
   let bytes = 0
   for (const email of emails) {
-    await shareThread()
     const whole = await withTemplate(call, email)
     if (whole !== email && isGiven(email.template)) bytes += bytesOf(whole.text) + bytesOf(whole.html)
     if (bytes > sendBatchBytesMax)

@@ -13,8 +13,8 @@ export type Submitter = Account & { address: string }
 export interface SubmissionApi {
   /** False for a key that is unknown, may not send, or has no such agent. */
   isAllowed(submitter: Submitter): Promise<boolean>
-  /** Authenticates a submitter for one message. Rejects with ApiError. */
-  open(submitter: Submitter): Promise<MessageApi>
+  /** Authenticates the submitter of a message, and reads it. Rejects with ApiError. */
+  open(submitter: Submitter, mail: SubmittedMail): Promise<MessageApi>
 }
 
 /** A submitted message and the recipients of its envelope. */
@@ -23,9 +23,9 @@ export type SubmittedMail = { raw: Buffer; recipients: string[] }
 /** The operations of one message. Each rejects with ApiError. */
 export interface MessageApi {
   /** Sends once per key. Resolves with the id of the message. */
-  send(mail: SubmittedMail, idempotencyKey: string | null): Promise<string>
+  send(idempotencyKey: string | null): Promise<string>
   /** Stores a draft once per key and requests its approval. Resolves with the id of the draft. */
-  requestApproval(mail: SubmittedMail, idempotencyKey: string | null): Promise<string>
+  requestApproval(idempotencyKey: string | null): Promise<string>
 }
 
 type SignInOutcome = 'ok' | 'wrong' | 'throttled'
@@ -55,7 +55,7 @@ export const createSubmissionReceiver = (api: SubmissionApi, onStored: (id: stri
     const submitter = { ...(envelope.account as Account), address: envelope.clientAddress }
     const key = idempotencyKeyOf(raw, envelope)
     try {
-      const id = await sendOrHold(await api.open(submitter), { raw, recipients: envelope.recipients }, key)
+      const id = await sendOrHold(await api.open(submitter, { raw, recipients: envelope.recipients }), key)
       onStored(id)
       return { kind: 'stored', id }
     } catch (error) {
@@ -66,12 +66,12 @@ export const createSubmissionReceiver = (api: SubmissionApi, onStored: (id: stri
 })
 
 /** Sends a message, or requests its approval where the agent needs it or the server has reasons to hold it. */
-async function sendOrHold(api: MessageApi, mail: SubmittedMail, key: string | null): Promise<string> {
+async function sendOrHold(api: MessageApi, key: string | null): Promise<string> {
   try {
-    return await api.send(mail, key)
+    return await api.send(key)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'approval_required') throw error
-    return api.requestApproval(mail, key)
+    return api.requestApproval(key)
   }
 }
 

@@ -1,17 +1,24 @@
 // The patterns of an identity's outbound guard, checked before they are stored.
-import { setImmediate } from 'node:timers/promises'
-import { compilePattern } from '@callsign/mail/content/secrets/patterns'
+import { findPatternProblem } from '@callsign/mail/content/secrets/patterns'
 import { invalid } from '../../../core/errors.ts'
+import type { FindPatternProblem } from './provider.ts'
 
-/** Throws 400 for a pattern that the outbound guard cannot use. */
-export async function checkPatterns(patterns: string[]): Promise<void> {
-  for (const [index, pattern] of patterns.entries()) {
-    try {
-      compilePattern(pattern)
-    } catch (error) {
-      throw invalid(`/outbound_guard_patterns/${index}`, (error as Error).message)
-    }
-    // Compiling one takes up to 60 ms, so that other requests come in between.
-    await setImmediate()
+export interface GuardPatterns {
+  /** Throws 400 for a pattern that the outbound guard cannot use. */
+  check(owner: string, patterns: string[]): Promise<void>
+  /** Registers the check on a thread. Without it, patterns are compiled on the thread of the caller. */
+  use(find: FindPatternProblem): void
+}
+
+export function createGuardPatterns(): GuardPatterns {
+  let findProblem: FindPatternProblem = async (_owner, patterns) => findPatternProblem(patterns)
+  return {
+    async check(owner, patterns) {
+      const problem = patterns.length === 0 ? null : await findProblem(owner, patterns)
+      if (problem !== null) throw invalid(`/outbound_guard_patterns/${problem.index}`, problem.reason)
+    },
+    use(find) {
+      findProblem = find
+    },
   }
 }

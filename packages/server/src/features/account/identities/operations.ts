@@ -15,7 +15,7 @@ import type { FindAgent } from '../keys/operations.ts'
 import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
 import { type Accounts, actorOf, createOnce } from '../organizations/operations.ts'
 import { type AddressDomain, type Addresses, addressTaken, checkLocalPart, createAddresses, reserveLocalPart } from './addresses.ts'
-import { checkPatterns } from './guard-patterns.ts'
+import { createGuardPatterns, type GuardPatterns } from './guard-patterns.ts'
 import { type CustomDomains, createMailboxes, type Mailboxes } from './mailboxes.ts'
 import * as metadataStore from './metadata-store.ts'
 import { catchAllPart, type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
@@ -44,6 +44,8 @@ export interface Identities extends Mailboxes, Addresses {
   onDelete(hook: DeleteHook): void
   /** Registers the custom domains, which a mailbox address may be on. */
   useDomains(domains: CustomDomains): void
+  /** Registers the check of patterns on a thread. */
+  usePatternCheck: GuardPatterns['use']
 }
 
 /** Deletes another feature's data of an identity, in the transaction that deletes the identity. */
@@ -60,6 +62,7 @@ const noDomains: CustomDomains = { chooseForIdentity: async () => null, isHeldBy
 export function createIdentities(db: Database, accounts: Accounts, settings: Settings): Identities {
   const deleteHooks: DeleteHook[] = []
   let domains = noDomains
+  const guardPatterns = createGuardPatterns()
 
   const taken = (handle: string) =>
     new ApiError('handle_already_taken', `The handle ${handle} is taken, perhaps by a deleted identity or an address: choose another.`)
@@ -212,7 +215,7 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     async updateIdentity(call, reference, body) {
       const row = await findOwn(call.caller, reference)
       const { inbound_mode, outbound_mode, outbound_guard, outbound_guard_patterns } = body
-      await checkPatterns(outbound_guard_patterns ?? [])
+      await guardPatterns.check(row.organization_id, outbound_guard_patterns ?? [])
       await call.transact(async (tx) => {
         await store.updateIdentity(tx, row.id, {
           displayName: body.display_name ?? null,
@@ -276,6 +279,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
     useDomains(registered) {
       domains = registered
     },
+
+    usePatternCheck: guardPatterns.use,
   }
 }
 

@@ -7,6 +7,9 @@ export type AttachmentInput = { filename: string; content_type?: string; content
 /** An attachment with its bytes, ready to be stored or composed. */
 export type LoadedAttachment = { id: string; filename: string; contentType: string; contentId: string | null; bytes: Buffer }
 
+/** Decodes the bytes of a part of a message. */
+export type Decode = (bytes: Buffer, encoding: 'base64' | 'quoted-printable' | 'identity') => Buffer
+
 /** Attachments up to this size are stored in their row, larger ones in the blob store. */
 export const inlineBytesMax = 32 * 1024
 

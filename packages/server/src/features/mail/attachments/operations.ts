@@ -20,6 +20,7 @@ import {
   checkTotal,
   contentIdOf,
   contentTypeOf,
+  type Decode,
   decodeBase64,
   type FoundFile,
   filesDeleted,
@@ -94,8 +95,6 @@ export interface Attachments extends FileHeads {
 
 /** An attachment whose bytes are stored, without its message or draft. */
 export type KeptAttachment = Omit<store.NewAttachment, 'organization_id' | 'created_at'>
-
-export type Decode = (bytes: Buffer, encoding: 'base64' | 'quoted-printable' | 'identity') => Buffer
 
 /** A file in another feature's table. Its bytes are in the row or in a blob. A page is shown by browsers instead of saved. */
 export type SourceFile = { filename: string; content_type: string; bytes: Buffer | null; blob_key: string | null; isPage?: boolean }
@@ -215,7 +214,7 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
     addSource: (source) => void attachmentSources.push(source),
     linkTo,
     keepBytes,
-    ...createFileHeads({ db, blobs, readBytes }),
+    ...createFileHeads({ db, blobs, decode }),
     readFile: async (file) => file.bytes ?? blobs.get(file.blob_key as string),
 
     findSourceBlobs: async (keys) =>
@@ -259,9 +258,10 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
     async readText(message, id, query) {
       const row = await store.findStored(db, id)
       if (row?.message_id !== message.id) throw notFound('attachment')
-      const file = await loadRow(row)
+      const { filename, content_type: contentType } = row
       const charactersMax = query.max_characters ?? attachmentTextCharactersDefault
-      return toAttachmentText(file, await fileReader.read({ ...file, charactersMax, owner: message.organization_id }))
+      const file = { bytes: () => readBytes(row), filename, contentType, charactersMax, owner: message.organization_id }
+      return toAttachmentText({ id, filename, contentType }, await fileReader.read(file))
     },
 
     readAll: async (messageId) => Promise.all((await store.listStored(db, messageId)).map(loadRow)),

@@ -13,7 +13,10 @@ export type FileFailure = 'not_supported' | 'encrypted' | 'damaged' | 'too_compl
 /** A file with the name and type that its sender declared. `owner` shares the queue fairly. */
 export type NamedFile = { bytes: Buffer; filename: string; contentType: string; owner: string; charactersMax: number }
 
+/** A file that is read from storage when a thread is free, so that waiting files take no memory. */
+export type StoredFile = Omit<NamedFile, 'bytes'> & { bytes: () => Promise<Buffer> }
+
 export interface FileReader {
-  /** Never rejects for the content of a file. */
-  read(file: NamedFile): Promise<FileText | { failure: FileFailure }>
+  /** Never rejects for the content of a file. Rejects with the error of `bytes`. */
+  read(file: NamedFile | StoredFile): Promise<FileText | { failure: FileFailure }>
 }

@@ -31,7 +31,10 @@ const failures: Record<FileFailure, { code: ErrorCode; message: string; headers?
 }
 
 /** The text of an attachment for the API. Throws the error of a file without text. */
-export function toAttachmentText(file: LoadedAttachment, found: FileText | { failure: FileFailure }): ReplyOf<typeof getAttachmentText> {
+export function toAttachmentText(
+  file: Pick<LoadedAttachment, 'id' | 'filename' | 'contentType'>,
+  found: FileText | { failure: FileFailure },
+): ReplyOf<typeof getAttachmentText> {
   if ('failure' in found) {
     const { code, message, headers } = failures[found.failure]
     throw new ApiError(code, message, headers && { headers })

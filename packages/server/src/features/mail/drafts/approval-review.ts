@@ -1,11 +1,9 @@
 // The review of a draft: the message that would be sent, with warnings. Every screen on which a person approves shows this.
 import type { DraftReview } from '@callsign/contract/approvals'
-import { findImages } from '@callsign/mail/html/images'
-import { htmlToText } from '@callsign/mail/html/text'
 import type { Static } from 'typebox'
 import { domainOf, type MailboxOwner, normalizeAddress } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import type { Messages } from '../messages/operations.ts'
+import type { ContentWriter, Messages } from '../messages/operations.ts'
 import { toRecipientRows } from '../outbound/model.ts'
 import { composedFields, replyAddressesOf } from '../outbound/operations.ts'
 import type { ComposedDraft } from './composed-draft.ts'
@@ -18,6 +16,7 @@ type Warning = Review['warnings'][number]
 type Parts = {
   identities: Identities
   messages: Messages
+  content: ContentWriter
   prepareDraft: (owner: MailboxOwner, row: DraftRow, keyId: string | null) => Promise<PreparedDraft>
 }
 
@@ -31,7 +30,7 @@ const listed = (values: string[]): string =>
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-export function createApprovalReview({ identities, messages, prepareDraft }: Parts) {
+export function createApprovalReview({ identities, messages, content, prepareDraft }: Parts) {
   /** The recipients elsewhere: by domain, or by address where agents of the organization have addresses at the domain. */
   async function findExternal(owner: MailboxOwner, ownAddresses: string[], addresses: string[]): Promise<string[]> {
     const ownDomains = new Set(ownAddresses.map(domainOf))
@@ -82,7 +81,8 @@ export function createApprovalReview({ identities, messages, prepareDraft }: Par
   return async (owner: MailboxOwner, draft: DraftRow): Promise<Review> => {
     const prepared = await prepareDraft(owner, draft, null)
     const { composed, files } = prepared
-    const images = findImages(composed.html)
+    const html = composed.html === '' ? null : await content.toReview(owner.organizationId, composed.html)
+    const images = html?.images ?? []
     return {
       draft_id: draft.id,
       version: draft.version,
@@ -90,7 +90,7 @@ export function createApprovalReview({ identities, messages, prepareDraft }: Par
       fields: composedFields(composed),
       text: composed.text,
       html: composed.html || null,
-      html_text: composed.html ? htmlToText(composed.html) : null,
+      html_text: html?.text ?? null,
       images: images.slice(0, imagesMax),
       attachments: files,
       warnings: await findWarnings(owner, prepared, images),

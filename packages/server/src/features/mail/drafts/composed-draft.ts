@@ -1,7 +1,8 @@
 // The message that a draft would be sent as. Review, outbound guard and queue all use it.
+import { type ForwardBodies, forwardSubject } from '@callsign/mail/compose/reply'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { MessageRow } from '../messages/model.ts'
-import { forwardOf, type OutgoingMessage, readAddress } from '../outbound/model.ts'
+import { type OutgoingMessage, readAddress } from '../outbound/model.ts'
 import type { DraftRow } from './model.ts'
 
 /** A message without its files, whose sender is not yet known. */
@@ -9,17 +10,20 @@ export type ComposedDraft = Omit<OutgoingMessage, 'attachments' | 'moved' | 'isA
 
 const read = (entries: string[]) => entries.flatMap((entry) => readAddress(entry) ?? [])
 
-/** Composes a draft as it is, complete or not. `forwarded` is the message that it forwards, if there is one. */
-export function composeDraft(owner: MailboxOwner, row: DraftRow, forwarded: MessageRow | null): ComposedDraft {
+/** The message that a draft forwards, with the bodies of the forward. */
+export type Forwarded = { message: MessageRow; bodies: ForwardBodies }
+
+/** Composes a draft as it is, complete or not. `forwarded` is null without a message that it forwards. */
+export function composeDraft(owner: MailboxOwner, row: DraftRow, forwarded: Forwarded | null): ComposedDraft {
   const author = row.from_entry === null ? null : readAddress(row.from_entry)
-  const content = forwarded ? forwardOf(forwarded, row) : { subject: '', text: row.text ?? '', html: row.html ?? '' }
+  const { text, html } = forwarded?.bodies ?? { text: row.text ?? '', html: row.html ?? '' }
   return {
     from: { name: author?.name || owner.displayName, address: author?.address ?? owner.address },
     recipients: { to: read(row.to_addresses), cc: read(row.cc_addresses), bcc: read(row.bcc_addresses) },
     replyTo: read(row.reply_to),
-    subject: row.subject ?? content.subject,
-    text: content.text,
-    html: content.html,
+    subject: row.subject ?? (forwarded ? forwardSubject(forwarded.message.subject) : ''),
+    text,
+    html,
     headers: row.headers,
     labels: row.labels,
     tags: row.tags,

@@ -20,7 +20,7 @@ import { bodyBytes, type Inspection } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
 import type { Storage } from '../storage/operations.ts'
 import type { ApprovalChanges } from './approvals.ts'
-import { composeDraft } from './composed-draft.ts'
+import { type ComposedDraft, composeDraft } from './composed-draft.ts'
 import { checkUnchanged, inspectThenWrite } from './draft-queue.ts'
 import { absence } from './lookup.ts'
 import { checkRecipientCount, checkVersion, type DraftFields, type DraftRow, placedAfter, previewOf, readFields, sizeOf } from './model.ts'
@@ -65,28 +65,28 @@ function nextVersion(call: Call, before: DraftRow, fields: DraftFields, body: Up
 }
 
 /** The parts of a draft that an inspection reads. The message that it forwards never changes. */
-const textOf = (owner: MailboxOwner, row: DraftRow): string => JSON.stringify(composeDraft(owner, row, null))
+const composedOf = (owner: MailboxOwner, row: DraftRow): ComposedDraft => composeDraft(owner, row, null)
 
 export function createDraftChange(parts: Parts): (call: Call, mailbox: string, id: string, body: UpdateBody) => Promise<DraftView> {
   const { db, identities, attachments, outboundMail, storage, approvals, cancelJob } = parts
   const { findOwn, inspectText, checkSchedule, schedule, toView } = parts
 
   type Change = { call: Call; owner: MailboxOwner; id: string; body: UpdateBody; fields: DraftFields; added: KeptAttachment[] }
-  type Inspected = { text: string; inspection: Inspection }
+  type Inspected = { composed: ComposedDraft; inspection: Inspection }
 
   async function inspectChange({ call, owner, id, body, fields }: Change): Promise<Inspected> {
     const [before] = (await store.findDrafts(db, [id])).values()
     if (before?.mailbox_id !== owner.mailboxId) throw await absence(db, owner, id, 'draft_not_editable')
     checkVersion(before, body.version)
     const row = nextVersion(call, before, fields, body)
-    return { text: textOf(owner, row), inspection: await inspectText(owner, row, keyIdOf(call)) }
+    return { composed: composedOf(owner, row), inspection: await inspectText(owner, row, keyIdOf(call)) }
   }
 
   async function write(tx: Tx, { call, owner, id, body, fields, added }: Change, inspected: Inspected): Promise<DraftView> {
     const before = await store.lockDraft(tx, owner.mailboxId, id)
     if (!before) throw await absence(tx, owner, id, 'draft_not_editable')
     checkVersion(before, body.version)
-    checkUnchanged(textOf(owner, nextVersion(call, before, fields, body)), inspected.text)
+    checkUnchanged(composedOf(owner, nextVersion(call, before, fields, body)), inspected.composed)
     const present = before.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
     const removed = new Set(body.remove_attachments ?? [])
     for (const one of removed) if (!present.some((row) => row.id === one)) throw notFound('attachment of this draft')

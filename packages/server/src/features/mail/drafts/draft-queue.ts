@@ -1,4 +1,5 @@
 // Turns a draft into a queued message: composes and inspects it before the transaction that queues it.
+import { isDeepStrictEqual } from 'node:util'
 import { messageBytesMax } from '@callsign/contract/attachments'
 import { ApiError } from '../../../core/errors.ts'
 import type { CancelJob } from '../../../core/job.ts'
@@ -8,10 +9,18 @@ import { checkTotal } from '../attachments/model.ts'
 import { type Attachments, findFiles, moveToMessage } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
-import { bodyBytes, checkRecipients, forwardedIsGone, type Inspection, type Queued, readAddresses } from '../outbound/model.ts'
+import {
+  bodyBytes,
+  checkRecipients,
+  forwardedIsGone,
+  type Inspection,
+  type PreparedContent,
+  type Queued,
+  readAddresses,
+} from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
 import type { Storage } from '../storage/operations.ts'
-import { type ComposedDraft, composeDraft } from './composed-draft.ts'
+import { type ComposedDraft, composeDraft, type Forwarded } from './composed-draft.ts'
 import { checkComplete, type DraftRow, type SentBy } from './model.ts'
 import * as store from './store.ts'
 
@@ -25,13 +34,12 @@ type Parts = {
 }
 
 /** The message that a draft would be sent as, with what a search of all of it has found. `row` may have fields of this send only. */
-export type PreparedDraft = {
+export type PreparedDraft = PreparedContent & {
   row: DraftRow
   forwarded: MessageRow | null
   composed: ComposedDraft
   /** In the order in which they are sent. */
   files: { filename: string; content_type: string; size_bytes: number; is_forwarded: boolean }[]
-  inspection: Inspection
 }
 
 /** Another call has changed a draft since it was inspected. */
@@ -54,9 +62,9 @@ export async function inspectThenWrite<P, R>(inspect: () => Promise<P>, write: (
   }
 }
 
-/** Throws when a locked draft is not the one that was inspected, by its version or by its text. */
-export function checkUnchanged<T extends number | string>(locked: T, inspected: T): void {
-  if (locked !== inspected) throw new DraftChanged()
+/** Throws when a locked draft is not the one that was inspected, by its version or by its fields. */
+export function checkUnchanged<T extends number | object>(locked: T, inspected: T): void {
+  if (!isDeepStrictEqual(locked, inspected)) throw new DraftChanged()
 }
 
 export function createDraftQueue({ db, attachments, messages, outboundMail, storage, cancelJob }: Parts) {
@@ -67,39 +75,46 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
     return found
   }
 
+  const quoteFor = async (row: DraftRow, message: MessageRow | null): Promise<Forwarded | null> =>
+    message && { message, bodies: await outboundMail.quote(message, row) }
+
   /** Inspects the text of a draft that is being written. Its files are searched when it is sent. */
   async function inspectText(owner: MailboxOwner, row: DraftRow, keyId: string | null): Promise<Inspection> {
-    const forwarded = row.forward_of_message_id === null ? null : await messages.findMessage(row.forward_of_message_id)
-    return outboundMail.inspect(owner, { ...composeDraft(owner, row, forwarded), keyId, files: [], readFiles: async () => [] })
+    const message = row.forward_of_message_id === null ? null : await messages.findMessage(row.forward_of_message_id)
+    const composed = composeDraft(owner, row, await quoteFor(row, message))
+    return outboundMail.inspect(owner, { ...composed, keyId, files: [], searched: { fileBytes: 0, readFiles: async () => [] } })
   }
 
   /** Composes and inspects a draft with all its files. May take seconds, so never within a transaction. */
   async function prepareDraft(owner: MailboxOwner, row: DraftRow, keyId: string | null): Promise<PreparedDraft> {
     const forwarded = await findForwarded(row)
-    const composed = composeDraft(owner, row, forwarded)
+    const composed = composeDraft(owner, row, await quoteFor(row, forwarded))
     const [own, shared] = await Promise.all([
       row.attachment_count > 0 ? findFiles(db, row.id) : [],
       forwarded && row.forward_attachments ? attachments.filesOf(forwarded) : [],
     ])
-    const inspection = await outboundMail.inspect(owner, {
+    const prepared = await outboundMail.prepareContent(owner, {
       ...composed,
       keyId,
       files: [...shared, ...own],
-      readFiles: async (bytesMax) => [
-        ...(forwarded && shared.length > 0 ? await attachments.readHeadsOf(forwarded.id, bytesMax) : []),
-        ...(await attachments.readHeads(own, bytesMax)),
-      ],
+      searched: {
+        fileBytes: [...shared, ...own].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+        readFiles: async (bytesMax) => [
+          ...(forwarded && shared.length > 0 ? await attachments.readHeadsOf(forwarded.id, bytesMax) : []),
+          ...(await attachments.readHeads(own, bytesMax)),
+        ],
+      },
     })
     const toFile = (is_forwarded: boolean) => (file: { filename: string; content_type: string; size_bytes: number }) => {
       const { filename, content_type, size_bytes } = file
       return { filename, content_type, size_bytes, is_forwarded }
     }
-    return { row, forwarded, composed, files: [...shared.map(toFile(true)), ...own.map(toFile(false))], inspection }
+    return { row, forwarded, composed, files: [...shared.map(toFile(true)), ...own.map(toFile(false))], ...prepared }
   }
 
   /** Queues a prepared draft, whose row is locked. Throws `DraftChanged` when the row has another version. */
   async function queueDraft(tx: Tx, owner: MailboxOwner, locked: DraftRow, prepared: PreparedDraft, by: SentBy): Promise<Queued> {
-    const { row, forwarded, composed, inspection } = prepared
+    const { row, forwarded, composed, text, inspection } = prepared
     checkUnchanged(locked.version, row.version)
     checkComplete(row)
     const recipients = checkRecipients({
@@ -116,6 +131,7 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
     const shared = forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bytes) : []
     const queued = await outboundMail.queueMessage(tx, {
       owner,
+      text,
       outgoing: { ...composed, from, recipients, replyTo, attachments: shared, moved, ...by },
       // A message that a person has approved is not counted as an answer.
       inspection: by.isApproved ? { ...inspection, answered: [] } : inspection,

@@ -1,14 +1,16 @@
 // The draft: its row, the fields of a request, and its view in the API.
+
 import type { DraftReview } from '@callsign/contract/approvals'
 import type { Attachment } from '@callsign/contract/attachments'
 import { type Draft, scheduleDaysMax } from '@callsign/contract/drafts'
 import type { Metadata, Tag } from '@callsign/contract/metadata'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { HTML_CHARACTERS_MAX, htmlToText } from '@callsign/mail/html/text'
+import { formatAddress } from '@callsign/mail/mail-address'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import { readLabels, readTags, toTags } from '../../../core/metadata.ts'
-import { formatAddress, snippetOf } from '../messages/model.ts'
+import { snippetOf } from '../messages/model.ts'
 import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
 import { type ApprovalColumns, toApproval } from './approval.ts'
 

@@ -1,12 +1,14 @@
 // The row of a new draft. A reply copies recipients, subject and thread from its message, a forward the subject. Given fields win.
+
 import type { createDraft } from '@callsign/contract/drafts'
 import type { BodyOf } from '@callsign/contract/operation'
+import { forwardSubject } from '@callsign/mail/compose/reply'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
 import { newId } from '../../../core/ids.ts'
 import { readMetadata } from '../../../core/metadata.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { MessageRow } from '../messages/model.ts'
-import { answerTo, forwardOf, type ThreadPlace } from '../outbound/model.ts'
+import { answerTo, type ThreadPlace } from '../outbound/model.ts'
 import { noApproval } from './approval.ts'
 import { asEntries, type DraftFields, type DraftRow, previewOf } from './model.ts'
 
@@ -52,7 +54,7 @@ export function newDraft(given: Given): DraftRow {
     cc_addresses: fields.cc_addresses ?? asEntries(answer?.cc ?? []),
     bcc_addresses: fields.bcc_addresses ?? [],
     reply_to: fields.reply_to ?? [],
-    subject: fields.subject ?? answer?.subject ?? (message && !answer ? forwardOf(message, {}).subject : null),
+    subject: fields.subject ?? answer?.subject ?? (message && !answer ? forwardSubject(message.subject) : null),
     snippet: previewOf({ text, html }),
     text,
     html,

@@ -16,7 +16,7 @@ import type { MailboxOwner } from '../../account/identities/model.ts'
 import { approvalRequired, type Identities, mayApprove, needsApproval } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
 import { type Attachments, insertAttachments } from '../attachments/operations.ts'
-import type { Messages } from '../messages/operations.ts'
+import type { ContentWriter, Messages } from '../messages/operations.ts'
 import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
 import { findPlace, type OutboundMail } from '../outbound/operations.ts'
 import type { Storage } from '../storage/operations.ts'
@@ -87,6 +87,7 @@ type Parts = {
   identities: Identities
   attachments: Attachments
   messages: Messages
+  content: ContentWriter
   outboundMail: OutboundMail
   storage: Storage
   enqueue: Enqueue
@@ -105,7 +106,7 @@ export function createDrafts(parts: Parts): Drafts {
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
 
-  const review = createApprovalReview({ identities, messages, prepareDraft })
+  const review = createApprovalReview({ ...parts, prepareDraft })
   const approvals = createApprovals({ ...parts, lastsMs: parts.approvalMs, show, prepareDraft })
 
   async function findOwn(owner: MailboxOwner, id: string): Promise<DraftRow | null> {

@@ -126,13 +126,14 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
 const startThreads = (placed: Placed[]): boolean => placed.every(({ filing, place }) => place.isNew && 'known' in filing.thread)
 
 async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () => Promise<void>): Promise<void> {
-  if (placed.length === 0) return beside()
+  const [first] = placed
+  if (first === undefined) return beside()
   const started = new Set(placed.flatMap(({ place }) => (place.isNew ? [place.threadId] : [])))
   const rows: store.NewMessage[] = []
   for (const { filing, place } of placed) {
-    await shareThread()
     const { threadId, inReplyToMessageId } = place
-    const search = toSearchVector(searchText(filing.message))
+    // Messages that are filed together wait together.
+    const search = await shareThread(first.filing.message.organization_id, () => toSearchVector(searchText(filing.message)))
     rows.push({ ...filing.message, thread_id: threadId, in_reply_to_message_id: inReplyToMessageId, search })
   }
   const threads = threadsOf(rows)

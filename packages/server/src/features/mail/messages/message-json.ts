@@ -4,6 +4,7 @@ import type { ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
 import { Written } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
+import { shareThread } from '../../../core/turn.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import { type ItemCache, type MessageJson, startOf } from './item-cache.ts'
 import { type MessageRow, type RecipientRow, toMessage } from './model.ts'
@@ -11,6 +12,9 @@ import * as store from './store.ts'
 
 /** A message, or only its place when its JSON was cached at the time of the lookup. */
 export type FoundMessage = store.MessagePlace & { row: MessageRow | null }
+
+/** Messages with longer bodies are written one after another. */
+const largeCharacters = 64 * 1024
 
 type Parts = {
   db: Database
@@ -46,7 +50,8 @@ export function createMessageWriter({ db, attachments, cache, findRecipients }: 
   async function load(row: MessageRow, version: string): Promise<MessageJson> {
     const [recipients, files] = await Promise.all([row.direction === 'outbound' ? findRecipients(row.id) : [], attachments.filesOf(row)])
     const { attachments: _none, ...fields } = toMessage(row, [], recipients)
-    const item = { version, start: startOf(fields), files }
+    const isLarge = row.text.length + row.html.length > largeCharacters
+    const item = { version, start: isLarge ? await shareThread(row.organization_id, () => startOf(fields)) : startOf(fields), files }
     // Recipients that were read after the version may be newer. The next version differs then.
     cache.keep(keyOf(row.id), item)
     return item

@@ -162,9 +162,11 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       const { data, ...envelope } = pageOf(rows, page.limit)
       const hits: ReplyOf<typeof contract.searchMessages>['data'] = []
       for (const row of data) {
-        await shareThread()
         const item = inView(toItem(row, attachments.showRows(await attachments.filesOf(row))), query.view)
-        const highlights = { subject: markAll(row.subject, q), text: markPieces(row.text.slice(0, searchedCharactersMax), q) }
+        const highlights = await shareThread(caller.organizationId, () => ({
+          subject: markAll(row.subject, q),
+          text: markPieces(row.text.slice(0, searchedCharactersMax), q),
+        }))
         hits.push({ ...item, highlights })
       }
       return { ...envelope, data: hits }

@@ -1,19 +1,9 @@
 // The views of a message, and its status when its row and its recipients were read at different times.
 
 import { eventBodyBytesMax } from '@callsign/contract/events'
+import { formatAddress } from '@callsign/mail/mail-address'
 import { expect, test } from 'vitest'
-import {
-  canMove,
-  formatAddress,
-  type MessageRow,
-  moved,
-  type RecipientRow,
-  searchTextOf,
-  snippetOf,
-  toDescription,
-  toItem,
-  toMessage,
-} from './model.ts'
+import { canMove, type MessageRow, moved, type RecipientRow, searchTextOf, snippetOf, toDescription, toItem, toMessage } from './model.ts'
 
 const row = (status: string) =>
   ({

@@ -8,6 +8,7 @@ import type { DeliveryAttempt, MessageStatus } from '@callsign/contract/message-
 import { type Message, type MessageItem, type View, viewDefault, viewOmissions } from '@callsign/contract/message-views'
 import type { Metadata } from '@callsign/contract/metadata'
 import type { Authentication } from '@callsign/contract/sender-checks'
+import { formatAddress } from '@callsign/mail/mail-address'
 import type { Static } from 'typebox'
 import { toTags } from '../../../core/metadata.ts'
 import type { Guardrail } from '../rules/model.ts'
@@ -111,14 +112,6 @@ export const canMove = (from: RecipientStatus, to: RecipientStatus): boolean => 
 
 /** The status of a recipient after a report. A report cannot move it backwards, or from one final status to another. */
 export const moved = (from: RecipientStatus, to: RecipientStatus): RecipientStatus => (canMove(from, to) ? to : from)
-
-/** `display name <address>`, or the bare address without a name. */
-export function formatAddress(name: string, address: string): string {
-  if (!name) return address
-  return /[^A-Za-z0-9 !#$%&'*+\-/=?^_`{|}~\u0080-\uffff]/.test(name)
-    ? `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
-    : `${name} <${address}>`
-}
 
 /** The first 200 characters of the text, with white space folded. */
 export function snippetOf(text: string): string {

@@ -18,7 +18,7 @@ type Reply = ReplyOf<typeof sendBatch>
 type Parts = {
   requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner>
   prepare: (call: Call, owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
-  prepareFiling: (message: Omit<Addressed, 'inspection'>) => Promise<Addressed>
+  prepareWhole: (owner: MailboxOwner, outgoing: OutgoingMessage) => Promise<Addressed>
   judgeBatch: (sql: Sql, messages: Addressed[]) => Promise<(Guardrail | ApiError)[]>
   queueJudged: (tx: Tx, messages: Addressed[], guardrails: Guardrail[]) => Promise<Queued[]>
 }
@@ -29,11 +29,11 @@ type Prepared = { index: number; addressed: Addressed; refusal: null } | Refused
 /** A message of a batch: ready to be queued, or refused. */
 type Decided = { index: number; addressed: Addressed; refusal: null; guardrail: Guardrail } | Refused
 
-export function createBatchSend({ requireSender, prepare, prepareFiling, judgeBatch, queueJudged }: Parts) {
+export function createBatchSend({ requireSender, prepare, prepareWhole, judgeBatch, queueJudged }: Parts) {
   async function prepareItem(call: Call, { agent, ...message }: Item, index: number): Promise<Prepared> {
     try {
       const owner = await requireSender(call.caller, agent)
-      const addressed = await prepareFiling({ owner, outgoing: await prepare(call, owner, message) })
+      const addressed = await prepareWhole(owner, await prepare(call, owner, message))
       return { index, addressed, refusal: null }
     } catch (error) {
       if (error instanceof ApiError) return { index, addressed: null, refusal: error }
@@ -57,8 +57,7 @@ export function createBatchSend({ requireSender, prepare, prepareFiling, judgeBa
     const prepared: Prepared[] = []
     // One after another, because each may fetch attachments.
     for (const [index, message] of messages.entries()) {
-      await shareThread()
-      const item = await prepareItem(call, message, index)
+      const item = await shareThread(call.caller.organizationId, () => prepareItem(call, message, index))
       if (item.refusal && mode === 'strict') throw atIndex(item.refusal, index)
       prepared.push(item)
     }

@@ -1,8 +1,9 @@
 // The message that would be sent: its fields as recipients get them. People approve these fields, and the outbound guard searches them.
+
 import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
 import type { SearchedField } from '@callsign/mail/content/secrets/message-search'
+import { formatAddress } from '@callsign/mail/mail-address'
 import type { ParsedAddress } from '@callsign/mail/mime/addresses'
-import { formatAddress } from '../messages/model.ts'
 import type { ComposedMessage, DeclaredFile } from './model.ts'
 
 /** A header field of a message, with one value per address. */

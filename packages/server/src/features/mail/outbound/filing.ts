@@ -1,20 +1,16 @@
 // Turns an outgoing message into the rows that are filed.
 
 import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
-import { htmlToText } from '@callsign/mail/html/text'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { type MessageRow, snippetOf } from '../messages/model.ts'
 import type { Guardrail } from '../rules/model.ts'
-import { bodyBytes, type Inspection, type OutgoingMessage, toRecipientRows } from './model.ts'
+import { bodyBytes, type OutgoingMessage, type PreparedContent, toRecipientRows } from './model.ts'
 import type { CountedMessage } from './sending-limits.ts'
 
-/** An outgoing message and the mailbox that sends it, inspected before the transaction that files it. `text` is its text, or that of its HTML. */
-export type Addressed = { owner: MailboxOwner; outgoing: OutgoingMessage; inspection: Inspection; text?: string }
-
-/** True for a message whose text has to be made from its HTML, which readers without HTML, search and threads need. */
-export const lacksText = ({ text }: Pick<OutgoingMessage, 'text'>): boolean => text.trim() === ''
+/** An outgoing message and the mailbox that sends it, prepared before the transaction that files it. */
+export type Addressed = PreparedContent & { owner: MailboxOwner; outgoing: OutgoingMessage }
 
 /** An outgoing message as sending limits count it. */
 export const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({
@@ -24,13 +20,12 @@ export const toCounted = ({ owner, outgoing }: Addressed): CountedMessage => ({
 })
 
 /** The rows of an outgoing message, queued. */
-export function toFiling({ owner, outgoing, inspection, text: made }: Addressed, guardrail: Guardrail, mailDomain: string) {
+export function toFiling({ owner, outgoing, inspection, text }: Addressed, guardrail: Guardrail, mailDomain: string) {
   const at = now()
   const id = newId('message', at.getTime())
   const threadId = outgoing.threadId ?? newId('thread')
   const rows = toRecipientRows(outgoing.recipients)
   const addresses = (kind: 'to' | 'cc' | 'bcc') => outgoing.recipients[kind].map((entry) => entry.address)
-  const text = made ?? (lacksText(outgoing) ? htmlToText(outgoing.html) : outgoing.text)
   const raw = outgoing.submitted?.raw
   const moved = outgoing.moved ?? { count: 0, sizeBytes: 0 }
   const fileBytes = outgoing.attachments.reduce((sum, row) => sum + row.size_bytes, moved.sizeBytes)

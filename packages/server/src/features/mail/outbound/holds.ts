@@ -1,6 +1,6 @@
 // Holds of the server: the outbound guard, and the loop guard for correspondents elsewhere. A held message needs approval.
 
-import { type MailFlag, reasonsOf, scannedFileBytesMax } from '@callsign/mail/content/secrets/message-search'
+import { type MailFlag, reasonsOf } from '@callsign/mail/content/secrets/message-search'
 import { now } from '../../../core/clock.ts'
 import type { ApiError } from '../../../core/errors.ts'
 import type { Sql } from '../../../core/sql.ts'
@@ -40,8 +40,7 @@ export function createHolds({ identities, messages, secrets, loopRule, findAnswe
   async function findSecrets(owner: MailboxOwner, message: Inspected): Promise<MailFlag[]> {
     const { mode, patterns } = owner.outboundGuard
     if (mode === 'off') return []
-    const files = await message.readFiles(scannedFileBytesMax)
-    return secrets.search(owner.organizationId, { patterns, fields: searchedFields(message, message.files), files })
+    return secrets.search(owner.organizationId, { patterns, fields: searchedFields(message, message.files), ...message.searched })
   }
 
   /**

@@ -2,8 +2,7 @@
 import type { Metadata } from '@callsign/contract/metadata'
 import { recipientsMax } from '@callsign/contract/outbound-mail'
 import { checkCustomHeaders } from '@callsign/mail/compose/custom-headers'
-import { forwardSubject, quotedForward, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
-import type { SearchedBytes } from '@callsign/mail/content/secrets/message-search'
+import { type ForwardSource, replyRecipients, replyReferences, replySubject } from '@callsign/mail/compose/reply'
 import { isPlainLocal, localBytesMax } from '@callsign/mail/mail-address'
 import { type ParsedAddress, parseAddresses } from '@callsign/mail/mime/addresses'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
@@ -11,6 +10,7 @@ import { isForeignKeyViolation } from '../../../core/sql.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
 import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
+import type { ComposedSearch } from './provider.ts'
 import { findReceiptProblems } from './reply-addresses.ts'
 
 /** The kind of the job that delivers one message. */
@@ -55,8 +55,8 @@ export type OutgoingMessage = {
     } | null
     /** Its own Message-ID. Null for a new one. */
     messageId: string | null
-    /** The content for the outbound guard in place of `attachments`, each file with at most this number of its first bytes. */
-    readFiles: (bytesMax: number) => SearchedBytes[]
+    /** The content for the outbound guard in place of `attachments`. */
+    searched: Pick<ComposedSearch, 'fileBytes' | 'readFiles'>
   }
   /** True when a person has approved exactly this message. */
   isApproved: boolean
@@ -195,8 +195,7 @@ export function checkSubject(subject: string): void {
 }
 
 /** The bytes of a message's text and HTML, as its limit counts them. */
-export const bodyBytes = (body: { text?: string | null | undefined; html?: string | null | undefined }): number =>
-  Buffer.byteLength(body.text ?? '') + Buffer.byteLength(body.html ?? '')
+export const bodyBytes = (body: Bodies): number => Buffer.byteLength(body.text ?? '') + Buffer.byteLength(body.html ?? '')
 
 /** The authors of a message: usually one, several as listed in From, or none. */
 const authorsOf = ({ from_name: name, from_address: address }: MessageRow): ParsedAddress[] =>
@@ -227,21 +226,21 @@ export const parentOf = (message: MessageRow): Parent => ({
   }),
 })
 
-/** The subject and bodies of a forward: the caller's text, then the original. */
-export function forwardOf(message: MessageRow, intro: { text?: string | null | undefined; html?: string | null | undefined }) {
-  const quoted = quotedForward({
-    from: authorsOf(message),
-    to: message.to_addresses.map(bare),
-    cc: message.cc_addresses.map(bare),
-    date: message.created_at,
-    subject: message.subject,
-    text: message.text,
-    html: message.html,
-    introText: intro.text ?? '',
-    introHtml: intro.html ?? '',
-  })
-  return { ...quoted, subject: forwardSubject(message.subject) }
-}
+/** The text and HTML that a caller writes. */
+export type Bodies = { text?: string | null | undefined; html?: string | null | undefined }
+
+/** The source of the bodies of a forward: the caller's text, then the original. */
+export const forwardSourceOf = (message: MessageRow, intro: Bodies): ForwardSource => ({
+  from: authorsOf(message),
+  to: message.to_addresses.map(bare),
+  cc: message.cc_addresses.map(bare),
+  date: message.created_at,
+  subject: message.subject,
+  text: message.text,
+  html: message.html,
+  introText: intro.text ?? '',
+  introHtml: intro.html ?? '',
+})
 
 const bare = (address: string): ParsedAddress => parseAddresses(address, 1)[0] ?? { name: '', address }
 
@@ -257,6 +256,9 @@ export type ReturnPaths = {
   isReturnPath(address: string): boolean
 }
 
+/** A message before the transaction that files it: its text, or that of its HTML, and the findings of its inspection. */
+export type PreparedContent = { text: string; inspection: Inspection }
+
 /** The findings of a message. `isHeld`: it needs approval for `reasons`. `answered`: the correspondents that it answers. */
 export type Inspection = { flags: MessageRow['flags']; reasons: string[]; isHeld: boolean; answered: string[] }
 
@@ -267,8 +269,8 @@ export type DeclaredFile = Pick<NewAttachment, 'filename' | 'content_type' | 'co
 export type Inspected = ComposedMessage &
   Pick<OutgoingMessage, 'parent' | 'threadId' | 'keyId'> & {
     files: DeclaredFile[]
-    /** The files with their bytes, or the first `bytesMax` of them. Called unless the identity has no guard. */
-    readFiles: (bytesMax: number) => Promise<SearchedBytes[]>
+    /** The files with their bytes. Not read for an identity without a guard. */
+    searched: Pick<ComposedSearch, 'fileBytes' | 'readFiles'>
   }
 
 /** 403 for a message that needs approval because of its content or its number. */

@@ -1,7 +1,9 @@
 // Sends mail: a new message, a reply or a forward, queued with its delivery job in one transaction.
+
 import type * as batches from '@callsign/contract/batches'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/outbound-mail'
+import { type ForwardBodies, forwardSubject } from '@callsign/mail/compose/reply'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { keyIdOf } from '../../../core/caller.ts'
@@ -30,15 +32,17 @@ import type { MessageCache } from './message-cache.ts'
 import {
   answerTo,
   asList,
+  type Bodies,
   bodyBytes,
   checkHeaders,
   checkRecipients,
   checkSubject,
-  forwardOf,
+  forwardSourceOf,
   type Inspected,
   type Inspection,
   type OutgoingMessage,
   orGone,
+  type PreparedContent,
   parentOf,
   type Queued,
   readAddresses,
@@ -47,7 +51,7 @@ import {
 import { createPrepare } from './new-message.ts'
 import { createOutgoingQueue } from './outgoing-queue.ts'
 import type { SecretSearcher } from './provider.ts'
-import { createSubmit, type Submit } from './submission.ts'
+import { createSubmit, type Submissions, type Submit } from './submission.ts'
 
 export { composedFields } from './composed-message.ts'
 export { replyAddressesOf } from './reply-addresses.ts'
@@ -72,14 +76,18 @@ export interface OutboundMail extends Authors {
 
   /** Sends a message that a program has composed. */
   submit: Submit
-  /** Queues a message in the caller's transaction. It was inspected before. */
+  /** The bodies of a forward of a message, made on a thread when they are large. */
+  quote(message: MessageRow, intro: Bodies): Promise<ForwardBodies>
+  /** Makes the text of a message and inspects it, which may take seconds, so never within a transaction. */
+  prepareContent(owner: MailboxOwner, message: Inspected): Promise<PreparedContent>
+  /** Queues a prepared message in the caller's transaction. */
   queueMessage(tx: Tx, message: Addressed): Promise<Queued>
   /**
    * The attachments of a message for its forward. Throws 409 when the message was deleted meanwhile, and 413 when they and `otherBytes`
    * exceed a message's limit.
    */
   shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']>
-  /** Searches a message or draft for reasons to hold it, which may take seconds, so never within a transaction. */
+  /** Searches a draft that is being written for reasons to hold it, which may take seconds, so never within a transaction. */
   inspect(owner: MailboxOwner, message: Inspected): Promise<Inspection>
   /** Deletes counts that no window includes any more. */
   sweepCounts(): Promise<void>
@@ -105,6 +113,7 @@ type Parts = {
   messageCache: MessageCache | null
   businessEvents: BusinessEvents
   secrets: SecretSearcher
+  submissions: Submissions
 }
 
 export function createOutboundMail(parts: Parts): OutboundMail {
@@ -112,7 +121,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   const authors = createAuthors(identities)
   const { chooseAuthor } = authors
   const outgoingQueue = createOutgoingQueue(parts)
-  const { inspect, inspectOne, queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
+  const { inspect, prepareContent, prepareWhole, queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
 
   /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
   async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
@@ -144,16 +153,19 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       parent: parentOf(message),
       threadId: message.thread_id,
     }
-    const inspection = await inspectOne({ owner, outgoing })
+    const prepared = await prepareWhole(owner, outgoing)
     return call
       .transact(async (tx) => {
         if (await messages.hasAutomaticAnswer(tx, message, address, inMs(-automaticAnswerPauseMs)))
           throw new ApiError('conflict', 'This message gets no automatic answer: its sender has had one within a day.')
-        const { id, threadId } = await queueMessage(tx, { owner, outgoing, inspection })
+        const { id, threadId } = await queueMessage(tx, prepared)
         return { id, thread_id: threadId }
       })
       .catch(orGone)
   }
+
+  const quote = (message: MessageRow, intro: Bodies): Promise<ForwardBodies> =>
+    parts.content.toForward(message.organization_id, forwardSourceOf(message, intro))
 
   const prepare = createPrepare({ messages, chooseAuthor, takeFiles })
   const send = async (call: Call, owner: MailboxOwner, body: SendBody) =>
@@ -220,7 +232,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       const headers = checkHeaders(body.headers)
       const marks = readMarks(body)
       if (body.subject !== undefined) checkSubject(body.subject)
-      const quoted = forwardOf(message, body)
+      const quoted = await quote(message, body)
       const own = await takeFiles(owner, { from, recipients, replyTo, headers }, body.attachments, bodyBytes(quoted))
       const ownBytes = bodyBytes(quoted) + own.reduce((sum, row) => sum + row.size_bytes, 0)
       const isWithFiles = body.forward_attachments !== false
@@ -228,7 +240,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         from,
         recipients,
         replyTo,
-        subject: body.subject ?? quoted.subject,
+        subject: body.subject ?? forwardSubject(message.subject),
         text: quoted.text,
         html: quoted.html,
         headers,
@@ -240,19 +252,23 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         parent: null,
         threadId: null,
       }
-      const inspection = await inspect(owner, {
+      const shared = isWithFiles ? await attachments.filesOf(message) : []
+      const prepared = await prepareContent(owner, {
         ...outgoing,
-        files: [...own, ...(isWithFiles ? await attachments.filesOf(message) : [])],
-        readFiles: async (bytesMax) => [
-          ...(await attachments.readHeads(own, bytesMax)),
-          ...(isWithFiles ? await attachments.readHeadsOf(message.id, bytesMax) : []),
-        ],
+        files: [...own, ...shared],
+        searched: {
+          fileBytes: [...own, ...shared].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+          readFiles: async (bytesMax) => [
+            ...(await attachments.readHeads(own, bytesMax)),
+            ...(shared.length > 0 ? await attachments.readHeadsOf(message.id, bytesMax) : []),
+          ],
+        },
       })
       return call
         .transact(async (tx) => {
-          const shared = isWithFiles ? await shareAttachments(tx, message, ownBytes) : []
-          const whole = { ...outgoing, attachments: [...shared, ...own] }
-          const { id, threadId } = await queueMessage(tx, { owner, outgoing: whole, inspection })
+          const files = isWithFiles ? await shareAttachments(tx, message, ownBytes) : []
+          const whole = { ...outgoing, attachments: [...files, ...own] }
+          const { id, threadId } = await queueMessage(tx, { owner, outgoing: whole, ...prepared })
           return { id, thread_id: threadId }
         })
         .catch(orGone)
@@ -260,6 +276,8 @@ export function createOutboundMail(parts: Parts): OutboundMail {
 
     submit: createSubmit({ ...parts, authors, outgoingQueue }),
     inspect,
+    quote,
+    prepareContent,
     sendBatch,
     queueMessage,
     shareAttachments,

@@ -21,7 +21,7 @@ import type { Storage } from '../storage/operations.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import type { LoopRule } from './agent-loop.ts'
 import { answerSubject, answersIn } from './answers.ts'
-import { type Addressed, lacksText, toCounted, toFiling } from './filing.ts'
+import { type Addressed, toCounted, toFiling } from './filing.ts'
 import { createHolds } from './holds.ts'
 import * as limitStore from './limit-store.ts'
 import type { MessageCache } from './message-cache.ts'
@@ -29,10 +29,11 @@ import {
   deliverJob,
   forwardedIsGone,
   HeldForApproval,
-  type Inspection,
+  type Inspected,
   isHeldForApproval,
   type OutgoingMessage,
   orGone,
+  type PreparedContent,
   type Queued,
   toRecipientRows,
 } from './model.ts'
@@ -106,13 +107,22 @@ export function createOutgoingQueue(parts: Parts) {
     })
   }
 
-  /** Searches a message for reasons to hold it, before the transaction that files it. */
-  const inspectOne = ({ owner, outgoing }: Omit<Addressed, 'inspection'>): Promise<Inspection> =>
-    holds.inspect(owner, {
-      ...outgoing,
-      files: outgoing.attachments,
-      readFiles: async (bytesMax) => outgoing.submitted?.readFiles(bytesMax) ?? attachments.readHeads(outgoing.attachments, bytesMax),
-    })
+  /** Makes the text of a message and inspects it, before the transaction that files it: both may wait for a thread. */
+  async function prepareContent(owner: MailboxOwner, message: Inspected): Promise<PreparedContent> {
+    // Readers without HTML, search and threads need a text.
+    const text = message.text.trim() === '' ? await content.toText(owner.organizationId, message.html) : message.text
+    return { text, inspection: await holds.inspect(owner, message) }
+  }
+
+  /** `prepareContent` for a message with all its files. */
+  async function prepareWhole(owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Addressed> {
+    const files = outgoing.attachments
+    const searched = outgoing.submitted?.searched ?? {
+      fileBytes: files.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+      readFiles: (bytesMax: number) => attachments.readHeads(files, bytesMax),
+    }
+    return { owner, outgoing, ...(await prepareContent(owner, { ...outgoing, files, searched })) }
+  }
 
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   const queueAll = (tx: Tx, messages: Addressed[]): Promise<Queued[]> => fileAll(tx, messages, () => judge(tx, messages))
@@ -140,8 +150,8 @@ export function createOutgoingQueue(parts: Parts) {
       if (inspection.isHeld && !outgoing.isApproved) throw new HeldForApproval(inspection.reasons)
     const filings: ReturnType<typeof toFiling>[] = []
     for (const [index, one] of messages.entries()) {
-      await shareThread()
-      filings.push(toFiling(one, guardrails[index] as Guardrail, mailDomain))
+      const filing = await shareThread(one.owner.organizationId, () => toFiling(one, guardrails[index] as Guardrail, mailDomain))
+      filings.push(filing)
     }
     await storage.reserve(
       tx,
@@ -209,20 +219,13 @@ export function createOutgoingQueue(parts: Parts) {
     isFinal: (error) => error instanceof DatabaseUnavailable && error.isOutcomeUnknown,
   })
 
-  /** Inspects a message and makes its text, before its transaction: both may wait for a thread. */
-  async function prepareFiling(message: Omit<Addressed, 'inspection'>): Promise<Addressed> {
-    const { owner, outgoing } = message
-    const text = lacksText(outgoing) ? await content.toText(owner.organizationId, outgoing.html) : outgoing.text
-    return { ...message, text, inspection: await inspectOne(message) }
-  }
-
   /**
    * Queues a message as the one effect of a call. With an Idempotency-Key it happens once: the key's row is in the call's own transaction.
    * Without a key, concurrent messages share a transaction.
    */
   const queue = async <R>(call: Call, owner: MailboxOwner, outgoing: OutgoingMessage, answer: (message: Queued) => R): Promise<R> => {
     try {
-      const message = await prepareFiling({ owner, outgoing })
+      const message = await prepareWhole(owner, outgoing)
       if (message.inspection.isHeld) throw new HeldForApproval(message.inspection.reasons)
       return call.transact === transact
         ? answer(await queueTogether(message))
@@ -269,9 +272,9 @@ export function createOutgoingQueue(parts: Parts) {
 
   return {
     inspect: holds.inspect,
-    inspectOne,
     judgeAddresses,
-    prepareFiling,
+    prepareContent,
+    prepareWhole,
     judgeBatch,
     queue,
     queueJudged,

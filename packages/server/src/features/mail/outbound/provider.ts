@@ -1,6 +1,7 @@
 // The interfaces of outbound mail: its transport (the simulator, a relay, or direct delivery), and the search for secrets.
 
-import type { MailFlag, SecretSearch } from '@callsign/mail/content/secrets/message-search'
+import type { MailFlag, SearchedBytes, SecretSearch } from '@callsign/mail/content/secrets/message-search'
+import type { Submission } from '@callsign/mail/content/submission'
 import type { Outcome } from '../../../core/outcome.ts'
 
 /** Sender and recipients of a message on the wire (RFC 5321 §2.3.1), and the extensions that its bytes require of the next hop. */
@@ -38,10 +39,23 @@ export interface MailTransport {
   close(): Promise<void>
 }
 
+/** A search whose files are read when its turn comes, so that waiting ones take no memory. */
+export type ComposedSearch = Pick<SecretSearch, 'patterns' | 'fields'> & {
+  /** The size of all files. */
+  fileBytes: number
+  /** Reads the first `bytesMax` bytes of each file. */
+  readFiles: (bytesMax: number) => Promise<SearchedBytes[]>
+}
+
 export interface SecretSearcher {
   /**
    * Searches a composed message such that its length, its patterns and its files delay neither other requests nor the searches of other
-   * owners for long. Never rejects: a search that does not finish has the flag `not_scanned`.
+   * owners for long. A search that does not finish has the flag `not_scanned`. Rejects with the error of `readFiles`.
    */
-  search(owner: string, search: SecretSearch): Promise<MailFlag[]>
+  search(owner: string, search: ComposedSearch): Promise<MailFlag[]>
+}
+
+export interface SubmissionReader {
+  /** `readSubmission`, on a thread for a large message. Rejects with 503 when the thread does not finish. */
+  readSubmission(raw: Buffer, recipients: string[]): Promise<Submission>
 }

@@ -1,13 +1,14 @@
 // Sends messages that programs have composed. Their content goes out as it is, behind a header of Callsign's, and passes every check of a send.
 import { hash } from 'node:crypto'
-import { attachmentBodyBytesMax } from '@callsign/contract/attachments'
 import { type BodyOf, operation, type ReplyOf } from '@callsign/contract/operation'
 import { QueuedMessage, recipientsMax, refusals } from '@callsign/contract/outbound-mail'
-import { AddressText, MailboxParam, strict } from '@callsign/contract/schema'
+import { MailboxParam, strict } from '@callsign/contract/schema'
 import type { SearchedBytes } from '@callsign/mail/content/secrets/message-search'
+import { type Submission, sourceWithout } from '@callsign/mail/content/submission'
 import Type from 'typebox'
 import type { Blobs } from '../../../core/blobs.ts'
 import { keyIdOf } from '../../../core/caller.ts'
+import { invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -17,10 +18,10 @@ import type { Messages } from '../messages/operations.ts'
 import type { Authors } from './author.ts'
 import { checkRecipients, type OutgoingMessage, readAddresses, toQueuedReply } from './model.ts'
 import type { createOutgoingQueue } from './outgoing-queue.ts'
-import { readSubmission, type Submission, sourceWithout } from './submitted-message.ts'
+import type { SubmissionReader } from './provider.ts'
 import { findPlace } from './thread-place.ts'
 
-/** An operation for calls inside of the process only. `mime` is base64. `recipients` are those of the envelope. */
+/** An operation for calls inside of the process only. The body names a submission of `Submissions`. */
 export const submitMessage = operation({
   id: 'submitMessage',
   method: 'POST',
@@ -29,18 +30,64 @@ export const submitMessage = operation({
   tag: 'Messages',
   scopes: ['mail:send'],
   params: strict({ email_address: MailboxParam }),
-  body: strict({ mime: Type.String(), recipients: Type.Array(AddressText, { minItems: 1, maxItems: recipientsMax }) }),
+  body: strict({ submission: Type.String() }),
   status: 201,
   reply: QueuedMessage,
   errors: refusals,
   idempotent: true,
-  bodyBytesMax: attachmentBodyBytesMax,
 })
 
-/** The fields that two submissions of the same message have in common. Programs write a new date and new boundaries when they send a message again. */
-export function samenessOf({ mime, recipients }: BodyOf<typeof submitMessage>): unknown {
-  const { content: _, attachments, ...fields } = readSubmission(Buffer.from(mime, 'base64'), recipients)
-  return { ...fields, from: fields.from ?? null, files: attachments.map(({ filename, bytes }) => [filename, bytes.toString('base64')]) }
+/** A submitted message that was read, with its bytes. */
+export type ReadSubmission = { raw: Buffer; submission: Submission }
+
+/** Messages that programs submit. Each is read once, for its sending and for its approval. */
+export interface Submissions {
+  /** Reads a message, on a thread when it is large. Throws 400 for recipients that no message has, and 503 when it cannot be read now. */
+  read(raw: Buffer, recipients: string[]): Promise<ReadSubmission>
+  /** Runs `send` with the name that `submitMessage` takes. It is valid until `send` settles. */
+  withName<R>(read: ReadSubmission, send: (submission: string) => Promise<R>): Promise<R>
+  /**
+   * The fields that two submissions of the same message have in common. Programs write a new date and new boundaries when they send a message
+   * again.
+   */
+  samenessOf(body: BodyOf<typeof submitMessage>): unknown
+  /** The submission of a body of `submitMessage`. */
+  find(body: BodyOf<typeof submitMessage>): ReadSubmission
+}
+
+export function createSubmissions(reader: SubmissionReader): Submissions {
+  const named = new Map<string, ReadSubmission>()
+
+  function find({ submission }: BodyOf<typeof submitMessage>): ReadSubmission {
+    const found = named.get(submission)
+    if (!found) throw notFound('submission')
+    return found
+  }
+
+  return {
+    find,
+
+    async read(raw, recipients) {
+      if (recipients.length === 0 || recipients.length > recipientsMax)
+        throw invalid('/to', `a message has 1 to ${recipientsMax} recipients`)
+      return { raw, submission: await reader.readSubmission(raw, recipients) }
+    },
+
+    async withName(read, send) {
+      const name = newId('request')
+      named.set(name, read)
+      try {
+        return await send(name)
+      } finally {
+        named.delete(name)
+      }
+    },
+
+    samenessOf(body) {
+      const { content: _, attachments, ...fields } = find(body).submission
+      return { ...fields, from: fields.from ?? null, files: attachments.map(({ filename, sha256 }) => [filename, sha256]) }
+    },
+  }
 }
 
 export type Submit = (call: Call, mailbox: string, body: BodyOf<typeof submitMessage>) => Promise<ReplyOf<typeof submitMessage>>
@@ -51,10 +98,11 @@ type Parts = {
   attachments: Attachments
   messages: Messages
   authors: Authors
+  submissions: Submissions
   outgoingQueue: Pick<ReturnType<typeof createOutgoingQueue>, 'queue' | 'judgeAddresses'>
 }
 
-export function createSubmit({ blobs, identities, attachments, messages, authors, outgoingQueue }: Parts): Submit {
+export function createSubmit({ blobs, identities, attachments, messages, authors, submissions, outgoingQueue }: Parts): Submit {
   /** The rows of the files, as ranges of the raw message, or stored for themselves when the message is composed again. */
   const rowsOf = async (organizationId: string, { attachments: files, content }: Submission): Promise<OutgoingMessage['attachments']> => {
     if (content === null) return attachments.keep(organizationId, files.map(loaded))
@@ -65,10 +113,9 @@ export function createSubmit({ blobs, identities, attachments, messages, authors
     }))
   }
 
-  return async (call, mailbox, { mime, recipients: envelope }) => {
+  return async (call, mailbox, body) => {
     const owner = await identities.requireSender(call.caller, mailbox)
-    const raw = Buffer.from(mime, 'base64')
-    const submission = readSubmission(raw, envelope)
+    const { raw, submission } = submissions.find(body)
     const recipients = checkRecipients({
       to: readAddresses('to', submission.to),
       cc: readAddresses('cc', submission.cc),
@@ -101,7 +148,7 @@ export function createSubmit({ blobs, identities, attachments, messages, authors
       submitted: {
         raw: content === null ? null : await keepRaw(blobs, owner.organizationId, raw, hash('sha256', raw, 'buffer')),
         messageId: isTaken ? null : messageId,
-        readFiles: (bytesMax) => searchedFiles(raw, submission, bytesMax),
+        searched: { fileBytes: raw.length, readFiles: async (bytesMax) => searchedFiles(raw, submission, bytesMax) },
       },
     }
     return outgoingQueue.queue(call, owner, outgoing, toQueuedReply)
