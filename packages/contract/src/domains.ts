@@ -26,6 +26,9 @@ export const DnsRecord = Type.Object(
     priority: Type.Optional(Type.Integer()),
     status: oneOf(['pending', 'valid', 'failed'] as const),
     purpose: Type.String({ description: "mx, spf, dkim, ownership, dmarc, tls_rpt, or the provider's own label." }),
+    note: Type.Optional(
+      Type.String({ description: 'The result of the last check of a record that failed, such as not found. Absent from a valid record.' }),
+    ),
     required: Type.Boolean({ description: 'false if the record is only recommended. The domain can be verified without it.' }),
   },
   { $id: 'DnsRecord' },

@@ -96,10 +96,14 @@ type Look = {
   nextCheckAt: Date
 }
 
+/** The records with the notes of this inspection, in place of those of the one before. */
+const withNotes = ({ records, notes }: Inspection): DomainRecord[] =>
+  records.map(({ note: _, ...record }, index) => (notes[index] ? { ...record, note: notes[index] } : record))
+
 /** The status of a domain after an inspection. */
 export function nextStatus(row: StatusColumns, inspection: Inspection, look: Look): StatusColumns {
   const { at, nextCheckAt: check_at } = look
-  const dns_records = inspection.records
+  const dns_records = withNotes(inspection)
   const verified = { status: 'verified', dns_records, verified_at: row.verified_at ?? at, check_at } as const
   if (inspection.verdict === 'verified') return { ...verified, failing_since: null }
   if (row.status === 'verified') {
@@ -117,7 +121,7 @@ export function isSame(before: StatusColumns, after: StatusColumns): boolean {
     JSON.stringify([
       status,
       failing_since,
-      dns_records.map((one) => [one.type, one.name, one.value, one.priority, one.status, one.purpose]),
+      dns_records.map((one) => [one.type, one.name, one.value, one.priority, one.status, one.purpose, one.note]),
     ])
   return textOf(before) === textOf(after)
 }
