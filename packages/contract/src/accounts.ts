@@ -45,6 +45,9 @@ export const AuditEntry = Type.Object(
       description: 'A member acts in the console. `anonymous` failed to sign in there. A link approves or rejects one draft.',
     }),
     actor_id: nullableString(),
+    actor_name: nullableString({
+      description: 'The name of the key or the member, as it is now. null if there is none, or it was deleted.',
+    }),
     target_id: nullableString(),
     details: Type.Record(Type.String(), Type.Unknown()),
     request_id: nullableString(),

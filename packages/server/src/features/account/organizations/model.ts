@@ -92,6 +92,8 @@ export type AuditRow = {
   created_at: Date
 }
 
+export type ListedAudit = AuditRow & { actor_name: string | null }
+
 /** Own limits. A missing or null one leaves the default of the server. */
 export type LimitSettings = Partial<Record<SendingLimitName, number | null>>
 

@@ -2,7 +2,7 @@
 import type { OrganizationRetention } from '@callsign/contract/storage'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { AuditRow, LimitSettings } from './model.ts'
+import type { AuditRow, LimitSettings, ListedAudit } from './model.ts'
 
 export async function insertOrganization(sql: Sql, row: { id: string; name: string; ownerId: string; at: Date }): Promise<void> {
   await sql.query({
@@ -65,10 +65,13 @@ export async function insertAudit(sql: Sql, row: AuditRow): Promise<void> {
   })
 }
 
-export async function listAudit(sql: Sql, organizationId: string, page: PageRequest): Promise<AuditRow[]> {
-  const { rows } = await sql.query<AuditRow>({
+export async function listAudit(sql: Sql, organizationId: string, page: PageRequest): Promise<ListedAudit[]> {
+  const { rows } = await sql.query<ListedAudit>({
     name: 'list-audit',
-    text: `SELECT * FROM audit_log WHERE organization_id = $1 AND id < ${before('$2')} ORDER BY id DESC LIMIT $3`,
+    text: `SELECT a.*, COALESCE(k.name, NULLIF(u.name, ''), u.email) AS actor_name FROM audit_log a
+      LEFT JOIN api_keys k ON a.actor_type = 'key' AND k.organization_id = a.organization_id AND k.id = a.actor_id
+      LEFT JOIN users u ON a.actor_type = 'member' AND u.organization_id = a.organization_id AND u.id = a.actor_id
+      WHERE a.organization_id = $1 AND a.id < ${before('$2')} ORDER BY a.id DESC LIMIT $3`,
     values: [organizationId, page.cursor, page.limit + 1],
   })
   return rows
