@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBrowser } from './harness/console-browser.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
+import { waitFor } from './harness/wait.ts'
 
 let harness: Harness
 let owner: ReturnType<typeof openBrowser>
@@ -51,13 +52,14 @@ test('counts what waits and what passed, and an agent gets its own', async () =>
   await harness.waitForStatus('other', sent.id, 'delivered')
   const whole = await overview()
   expect(whole.waiting).toEqual({ drafts: 1, quarantine: 1, webhooks_failing: 0, domains_unverified: 1, keys_expiring: 1 })
-  expect(channel(whole, 'mail')).toEqual({ channel: 'mail', in: 2, out: 1, failed: 0 })
+  expect(channel(whole, 'mail')).toEqual({ channel: 'mail', in: 1, out: 1, failed: 0 })
   const agent = openBrowser(harness)
   await agent.signInByKey(agentKey)
   const own = await overview(agent)
   expect(own.waiting).toEqual({ drafts: 1, quarantine: 0, webhooks_failing: 0, domains_unverified: 0, keys_expiring: 0 })
   expect(channel(own, 'mail')).toEqual({ channel: 'mail', in: 1, out: 0, failed: 0 })
   expect(own.findings).toEqual([])
+  expect(own.first_steps).toBeNull()
   const stranger = openBrowser(harness)
   await stranger.signInByKey(harness.otherOrganization.key)
   expect((await overview(stranger)).waiting).toMatchObject({ drafts: 0, quarantine: 0, domains_unverified: 0 })
@@ -65,7 +67,7 @@ test('counts what waits and what passed, and an agent gets its own', async () =>
 
 test('leaves out what is older than 24 hours', async () => {
   await harness.db.query({ text: "UPDATE events SET id = 'evt_00000000000000000000000000' WHERE type = 'email.sent'" })
-  expect(channel(await overview(), 'mail')).toMatchObject({ in: 2, out: 0 })
+  expect(channel(await overview(), 'mail')).toMatchObject({ in: 1, out: 0 })
 })
 
 test('is 401 for a stranger', async () => {
@@ -94,4 +96,30 @@ test('counts the folders of the organization and of one mailbox, and an agent ge
   const agent = openBrowser(harness)
   await agent.signInByKey(await harness.agentKey('writer'))
   for (const path of ['folders', 'folders?mailbox=reader']) expect(await agent.expect(200, 'GET', path)).toEqual(writer)
+})
+
+test('names the first steps that are done, from what happened', async () => {
+  // The one-time link is not a sign-in of the member's own.
+  expect((await overview()).first_steps).toMatchObject({ agent: true, sign_in: false })
+  const key = openBrowser(harness)
+  await key.signInByKey(harness.otherOrganization.key)
+  expect((await overview(key)).first_steps).toMatchObject({ agent: false, sign_in: null })
+  const { key: first } = await harness.createOrganization('Steps')
+  const steps = openBrowser(harness)
+  await steps.signInByKey(first)
+  await harness.createAgent('stepping', {}, first)
+  await harness.expectApi(201, 'POST', '/mail/send', {
+    key: first,
+    body: { agent: 'stepping', to: ['a@example.com'], subject: 'Out', text: 'x' },
+  })
+  // Mail that an agent sends has not arrived.
+  expect((await overview(steps)).first_steps).toMatchObject({ agent: true, arrived: false })
+  await harness.expectApi(201, 'POST', '/simulator/mail', {
+    key: first,
+    body: { to: 'stepping', from: 'a@example.com', subject: 'In', text: 'x' },
+  })
+  await waitFor('the use of the key', async () => (await overview(steps)).first_steps.client)
+  expect((await overview(steps)).first_steps).toEqual({ agent: true, arrived: true, client: true, sign_in: null })
+  await owner.expect(204, 'PUT', 'me/password', { body: { password: 'a long enough passphrase' } })
+  expect((await overview()).first_steps).toMatchObject({ sign_in: true })
 })

@@ -2,6 +2,9 @@
 
 export type Waiting = { drafts: number; quarantine: number; webhooks_failing: number; domains_unverified: number; keys_expiring: number }
 
+/** The first steps of a new organization, each true once it is done. `sign_in` is null for a session of a key. */
+export type FirstSteps = { agent: boolean; arrived: boolean; client: boolean; sign_in: boolean | null }
+
 /** Unread threads in the inbox and in spam, and all drafts. */
 export type FolderCounts = { inbox: number; spam: number; drafts: number; scheduled: number }
 
@@ -10,10 +13,9 @@ export type Channel = { channel: 'mail' | 'phone' | 'imessage' | 'tunnels' | 'we
 /** A problem of the server, with its remedy. `code` is stable. */
 export type ServerFinding = { level: 'error' | 'warning' | 'info'; code: string; message: string; fix: string }
 
-/** Which event counts where. */
+/** Which event counts where. Quarantined mail waits for a person and is not received, as in the counts of usage. */
 const eventColumns: Record<string, ['mail' | 'phone' | 'imessage', 'in' | 'out' | 'failed']> = {
   'email.received': ['mail', 'in'],
-  'email.quarantined': ['mail', 'in'],
   'email.sent': ['mail', 'out'],
   'email.bounced': ['mail', 'failed'],
   'email.failed': ['mail', 'failed'],

@@ -1,6 +1,6 @@
 // The SQL of the overview. Every count reads an index and stops at a limit, so that its cost does not grow with the data.
 import type { Sql } from '../../../core/sql.ts'
-import type { Channel, FolderCounts, Waiting } from './model.ts'
+import type { Channel, FirstSteps, FolderCounts, Waiting } from './model.ts'
 
 /** Counts stop here. The console shows the number with a plus. */
 const waitingMax = 1000
@@ -47,7 +47,26 @@ export async function countFolders(sql: Sql, { organizationId, agentHandle }: Sc
   return rows[0] as FolderCounts
 }
 
-/** Events by type from the id on, of the newest ones. */
+/**
+ * Threads of sent mail alone are in the folder sent, so one in the inbox has an arrived message. A key with which a person signs in to the
+ * console in a browser is not a client.
+ */
+export async function readFirstSteps(sql: Sql, organizationId: string, userId: string | null): Promise<FirstSteps> {
+  const { rows } = await sql.query<FirstSteps>({
+    name: 'overview-first-steps',
+    text: `SELECT EXISTS (SELECT 1 FROM identities WHERE organization_id = $1) AS agent,
+      EXISTS (SELECT 1 FROM threads WHERE organization_id = $1 AND folder = 'inbox' AND message_count > 0) AS arrived,
+      EXISTS (SELECT 1 FROM api_keys WHERE organization_id = $1 AND last_used_at IS NOT NULL
+        AND COALESCE(last_used_user_agent, '') NOT LIKE 'Mozilla/%') AS client,
+      (SELECT u.password_hash IS NOT NULL OR u.oidc_subject IS NOT NULL
+        OR EXISTS (SELECT 1 FROM console_passkeys p WHERE p.user_id = u.id)
+        FROM users u WHERE u.organization_id = $1 AND u.id = $2::text) AS sign_in`,
+    values: [organizationId, userId],
+  })
+  return rows[0] as FirstSteps
+}
+
+/** Objects of events by type from the id on, of the newest events. A message to several servers is sent once and has several events. */
 export async function countEvents(
   sql: Sql,
   { organizationId, agentHandle }: Scope,
@@ -55,8 +74,8 @@ export async function countEvents(
 ): Promise<{ type: string; count: number }[]> {
   const { rows } = await sql.query<{ type: string; count: number }>({
     name: 'overview-events',
-    text: `SELECT type, count(*)::int AS count FROM (
-        SELECT e.type FROM events e LEFT JOIN identities i ON i.id = e.identity_id
+    text: `SELECT type, count(DISTINCT subject)::int AS count FROM (
+        SELECT e.type, COALESCE(e.subject_id, e.id) AS subject FROM events e LEFT JOIN identities i ON i.id = e.identity_id
         WHERE e.organization_id = $1 AND e.id >= $3 AND ($2::text IS NULL OR i.agent_handle = $2)
         ORDER BY e.id DESC LIMIT ${trafficMax}) one GROUP BY type`,
     values: [organizationId, agentHandle, fromId],
