@@ -76,10 +76,14 @@ type Parts = {
 const webhooksMax = 1000
 const secretBytes = 32
 
+/** How events reach a program on a private address. */
+const localRemedy =
+  'To receive events on your own machine, run `callsign listen --forward-to URL`. Or the operator adds the range to `CALLSIGN_OUTBOUND_ALLOW_CIDRS`.'
+
 export function createWebhooks({ db, accounts, identities, events, web, formats, sealKey, takePing, wake }: Parts): Webhooks {
   function checkUrl(url: string): string {
     const problem = web.findUrlProblem(url)
-    if (problem) throw invalid('/url', problem.message)
+    if (problem) throw invalid('/url', problem.failure === 'blocked_address' ? `${problem.message} ${localRemedy}` : problem.message)
     return url
   }
 
