@@ -111,6 +111,8 @@ class AuditEntry(TypedDict):
     rejects one draft.
     """
     actor_id: str | None
+    actor_name: str | None
+    """The name of the key or the member, as it is now. null if there is none, or it was deleted."""
     target_id: str | None
     details: Dict[str, Any]
     request_id: str | None
@@ -405,6 +407,10 @@ class DnsRecord(TypedDict):
     status: Literal["pending", "valid", "failed"]
     purpose: str
     """mx, spf, dkim, ownership, dmarc, tls_rpt, or the provider's own label."""
+    note: NotRequired[str]
+    """The result of the last check of a record that failed, such as not found. Absent from a valid
+    record.
+    """
     required: bool
     """false if the record is only recommended. The domain can be verified without it."""
 
