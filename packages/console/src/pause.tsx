@@ -55,7 +55,14 @@ export function PauseButton() {
       {isAsking && (
         <FormDialog title="Pause all sending?" action="Pause sending" done="Paused" onSubmit={pause} onClose={() => setAsking(false)}>
           <p>Mail and iMessages of every agent are held from now on, and sent when you resume. Received messages still arrive.</p>
-          <TextField label="Reason" value={reason} onInput={setReason} hint="Shown above every screen and in the audit log." autoFocus />
+          <TextField
+            label="Reason"
+            path="/reason"
+            value={reason}
+            onInput={setReason}
+            hint="Shown above every screen and in the audit log."
+            autoFocus
+          />
         </FormDialog>
       )}
     </>

@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { startLive } from './cache/live.ts'
-import { useQuery } from './cache/query.ts'
+import { invalidate, useQuery } from './cache/query.ts'
+import { CommandPalette } from './command-palette.tsx'
 import { ComposerSlot } from './composer-slot.tsx'
 import { Button } from './elements/button.tsx'
 import { Icon, type IconName } from './elements/icon.tsx'
@@ -11,21 +12,26 @@ import { Logo } from './elements/logo.tsx'
 import { attempt } from './elements/toasts.tsx'
 import { addressOf, followLink, go, place } from './navigation/place.ts'
 import { screenNames } from './navigation/screen-names.ts'
-import { listenForShortcuts, useShortcuts } from './navigation/shortcuts.ts'
+import { listenForPalette, listenForShortcuts, paletteKeys, useShortcuts } from './navigation/shortcuts.ts'
 import { type Theme, theme } from './navigation/theme.ts'
 import { PauseNotice } from './pause.tsx'
 import type { ScreenEntry } from './screen-entry.ts'
-import { homeOf, screens } from './screens.ts'
+import { helpGroup, homeOf, screens } from './screens.ts'
 import { streamState } from './session/client.ts'
-import { canReview, memberName, role, session, signOut } from './session/session.ts'
+import { canReview, memberName, role, session, signOut, unnamed } from './session/session.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { loadOverview, waitingCounts } from './waiting.ts'
+
+/** Failing webhooks, expiring keys and findings of the server have no event, so their counts are read again. */
+const overviewMs = 60_000
 
 export function Shell({ children }: { children: ComponentChildren }) {
   const isMenuOpen = useSignal(false)
   const isHelpOpen = useSignal(false)
+  const isPaletteOpen = useSignal(false)
   useEffect(listenForShortcuts, [])
   useEffect(startLive, [])
+  useEffect(() => listenForPalette(() => (isPaletteOpen.value = true)), [])
   useEffect(() => {
     document.addEventListener('click', followLink)
     return () => document.removeEventListener('click', followLink)
@@ -34,6 +40,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
     isMenuOpen.value = false
   }, [place.value.path])
   useQuery(canReview.value ? 'overview' : null, loadOverview)
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || invalidate('overview'), overviewMs)
+    return () => clearInterval(timer)
+  }, [])
   const visible = screens.filter((screen) => screen.roles.includes(role.value))
   useEffect(() => {
     screenNames.value = visible.map((screen) => screen.name)
@@ -46,7 +56,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
   ])
   return (
     <div class="shell">
-      <Sidebar screens={visible} isOpen={isMenuOpen.value} onHelp={() => (isHelpOpen.value = true)} />
+      <Sidebar
+        screens={visible}
+        isOpen={isMenuOpen.value}
+        onSearch={() => (isPaletteOpen.value = true)}
+        onHelp={() => (isHelpOpen.value = true)}
+      />
       {isMenuOpen.value && (
         <button type="button" class="scrim" aria-label="Close the navigation" onClick={() => (isMenuOpen.value = false)} />
       )}
@@ -57,11 +72,14 @@ export function Shell({ children }: { children: ComponentChildren }) {
             <Logo />
             Callsign
           </a>
+          <span class="grow" />
+          <Button kind="quiet" icon="search" label="Search" onClick={() => (isPaletteOpen.value = true)} />
         </div>
         <PauseNotice />
         {children}
       </main>
       <ComposerSlot />
+      {isPaletteOpen.value && <CommandPalette screens={visible} onOpen={open} onClose={() => (isPaletteOpen.value = false)} />}
       {isHelpOpen.value && <ShortcutHelp onClose={() => (isHelpOpen.value = false)} />}
     </div>
   )
@@ -73,7 +91,9 @@ function open({ name, load }: ScreenEntry): void {
   else go(addressOf(`/${name}`))
 }
 
-function Sidebar({ screens: visible, isOpen, onHelp }: { screens: ScreenEntry[]; isOpen: boolean; onHelp: () => void }) {
+type SidebarProps = { screens: ScreenEntry[]; isOpen: boolean; onSearch: () => void; onHelp: () => void }
+
+function Sidebar({ screens: visible, isOpen, onSearch, onHelp }: SidebarProps) {
   const groups = [...new Set(visible.map((screen) => screen.group))].filter((group) => group !== null)
   return (
     <aside class={`sidebar${isOpen ? ' open' : ''}`}>
@@ -81,6 +101,11 @@ function Sidebar({ screens: visible, isOpen, onHelp }: { screens: ScreenEntry[];
         <Logo />
         Callsign
       </a>
+      <button type="button" class="palette-button" onClick={onSearch}>
+        <Icon name="search" />
+        <span class="grow">Search</span>
+        <span class="key">{paletteKeys}</span>
+      </button>
       <nav class="stack" aria-label="Screens">
         {groups.map((group) => (
           <div class="nav-group" key={group}>
@@ -90,6 +115,12 @@ function Sidebar({ screens: visible, isOpen, onHelp }: { screens: ScreenEntry[];
               .map((screen) => (
                 <NavLink key={screen.name} screen={screen} />
               ))}
+            {group === helpGroup && (
+              <a class="nav-link" href="/docs">
+                <Icon name="docs" />
+                Docs
+              </a>
+            )}
           </div>
         ))}
       </nav>
@@ -140,7 +171,7 @@ function SidebarFoot({ onHelp }: { onHelp: () => void }) {
       </div>
       <div class="foot-row">
         <span class="grow truncate" title={name}>
-          {name} <span class="faint">{role.value}</span>
+          {name} {name !== unnamed && <span class="faint">{role.value}</span>}
         </span>
         <Button kind="quiet" size="small" icon="out" label="Sign out" onClick={() => void attempt(signOut)} />
       </div>

@@ -4,9 +4,14 @@ import { consoleCall } from './session/console-api.ts'
 
 export type ChannelName = 'mail' | 'phone' | 'imessage' | 'tunnels' | 'webhooks' | 'vault'
 
+/** True for each step that is done. `sign_in` is null for a session of a key. */
+export type FirstStepStates = { agent: boolean; arrived: boolean; client: boolean; sign_in: boolean | null }
+
 export type Overview = {
   waiting: { drafts: number; quarantine: number; webhooks_failing: number; domains_unverified: number; keys_expiring: number }
   channels: { channel: ChannelName; in: number; out: number; failed: number }[]
+  /** null for an agent. */
+  first_steps: FirstStepStates | null
   findings: { level: 'error' | 'warning' | 'info'; code: string; message: string; fix: string }[]
 }
 

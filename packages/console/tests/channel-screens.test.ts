@@ -50,6 +50,12 @@ afterAll(async () => {
   await world?.stop()
 })
 
+/** Copies the value that is shown once, which lets the dialog close. */
+async function copyAndClose(): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+}
+
 /** Connects an app to the agent, as the signed-in person. */
 async function connectApp(): Promise<void> {
   const cookie = (await page.context().cookies()).find(({ name }) => name === 'callsign_session')?.value ?? ''
@@ -156,7 +162,7 @@ describe('a person', () => {
         .textContent(),
     ).trim()
     expect((await world.api('GET', '/me', { key })).body.key).toMatchObject({ name: 'From the console', agent_handle: 'sales' })
-    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await copyAndClose()
     await page
       .getByRole('row', { name: /From the console/ })
       .getByRole('button', { name: 'Revoke' })
@@ -266,7 +272,7 @@ describe('a person', () => {
     await dialog.getByLabel('Format').selectOption('resend')
     expect(await findInaccessible(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await copyAndClose()
     const { data } = await world.expectApi(200, 'GET', '/webhooks?limit=1')
     const { id } = data[0]
     expect(data[0]).toMatchObject({
@@ -287,7 +293,9 @@ describe('a person', () => {
     })
     await world.db.query({ text: "UPDATE webhooks SET failing_since = now() - interval '2 hours' WHERE id = $1", values: [id] })
     await page.getByRole('button', { name: 'New secret' }).click()
-    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('dialog').getByText('refuses every event after that').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a new secret' }).click()
+    await copyAndClose()
     await page.getByText('Deliveries are signed with the old secret too for another 24 h').waitFor()
     await page.getByText('failing for 2 h').waitFor()
     await page.goto('/console/webhooks')

@@ -88,7 +88,7 @@ describe('sign-in', () => {
 
 /** Screens with a text of each state. */
 const screens = [
-  { name: 'overview', path: () => '/overview', data: 'draft to approve', empty: 'Nothing waits for a person' },
+  { name: 'overview', path: () => '/overview', data: 'draft to approve', empty: 'First steps' },
   { name: 'inbox', path: () => '/inbox', data: 'Shipping 40 units to Norway', empty: 'Create the first identity' },
   { name: 'approvals', path: () => '/approvals', data: 'Reservation for 4 December', empty: 'Nothing waits for you' },
   { name: 'quarantine', path: () => '/quarantine', data: 'Urgent: your account is suspended', empty: 'Nothing in quarantine' },

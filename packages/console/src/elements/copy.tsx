@@ -20,7 +20,8 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'visually-hidden'
-  document.body.append(area)
+  // Outside an open dialog nothing can be selected.
+  ;(document.querySelector('dialog[open]') ?? document.body).append(area)
   area.select()
   const isCopied = document.execCommand('copy')
   area.remove()
@@ -34,15 +35,17 @@ type CopyProps = {
   /** Name of the value for screen readers, such as "message id". */
   name: string
   isChip?: boolean
+  onCopied?: () => void
 }
 
-export function Copy({ value, text = value, name, isChip = false }: CopyProps) {
+export function Copy({ value, text = value, name, isChip = false, onCopied }: CopyProps) {
   const [isCopied, setCopied] = useState(false)
   const onClick = async (event: MouseEvent) => {
     event.preventDefault()
     event.stopPropagation()
     if (!(await copyText(value))) return toast({ text: `Copying the ${name} failed. Select and copy it by hand.`, tone: 'bad' })
     setCopied(true)
+    onCopied?.()
     setTimeout(() => setCopied(false), shownMs)
   }
   return (
@@ -58,4 +61,14 @@ export function Copy({ value, text = value, name, isChip = false }: CopyProps) {
 export function Id({ id, name = 'id' }: { id: string; name?: string }) {
   const [prefix, rest = ''] = id.split('_', 2)
   return <Copy value={id} text={rest.length > 12 ? `${prefix}_${rest.slice(0, 4)}…${rest.slice(-6)}` : id} name={name} />
+}
+
+/** A long value in full, such as a key or a DNS record, with a copy button beside it. `onCopied` runs after the value was copied. */
+export function WholeValue({ value, name, onCopied }: { value: string; name: string; onCopied?: () => void }) {
+  return (
+    <span class="whole-value">
+      <code class="anywhere">{value}</code>
+      <Copy value={value} text="Copy" name={name} {...(onCopied ? { onCopied } : {})} />
+    </span>
+  )
 }

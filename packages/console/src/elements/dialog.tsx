@@ -8,18 +8,26 @@ type DialogProps = {
   children: ComponentChildren
   footer?: ComponentChildren
   isWide?: boolean
+  /** Escape calls `onClose` and leaves the dialog open. */
+  isKept?: boolean
   onClose: () => void
 }
 
-export function Dialog({ title, children, footer, isWide = false, onClose }: DialogProps) {
+export function Dialog({ title, children, footer, isWide = false, isKept = false, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = element.current
     if (dialog && !dialog.open) dialog.showModal()
     return () => dialog?.close()
   }, [])
+  // Browsers close a dialog on a second Escape without asking again, so the key itself is handled.
+  const keep = (event: KeyboardEvent) => {
+    if (!isKept || event.key !== 'Escape') return
+    event.preventDefault()
+    onClose()
+  }
   return (
-    <dialog ref={element} class={`dialog${isWide ? ' wide' : ''}`} aria-label={title} onClose={onClose}>
+    <dialog ref={element} class={`dialog${isWide ? ' wide' : ''}`} aria-label={title} onKeyDown={keep} onClose={onClose}>
       <header>
         <h2>{title}</h2>
         <Button kind="quiet" size="small" icon="close" label="Close" onClick={onClose} />

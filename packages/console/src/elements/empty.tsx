@@ -14,13 +14,18 @@ const sampleTabs = [
   { id: 'cli', label: 'CLI' },
 ] as const
 
-/** One call as curl, SDK and CLI, with a copy button. */
-export function CodeSamples({ samples }: { samples: Samples }) {
+/** One call as curl, SDK and CLI, with a copy button. `names` renames the tabs. */
+export function CodeSamples({ samples, names = {} }: { samples: Samples; names?: Partial<Record<keyof Samples, string>> }) {
   const [form, setForm] = useState<keyof Samples>('curl')
   const code = samples[form]
   return (
     <div class="sample">
-      <Tabs tabs={sampleTabs} selected={form} name="Form of the call" onSelect={setForm} />
+      <Tabs
+        tabs={sampleTabs.map((tab) => ({ ...tab, label: names[tab.id] ?? tab.label }))}
+        selected={form}
+        name="Form of the call"
+        onSelect={setForm}
+      />
       <div class="sample-copy">
         <Copy value={code} text="Copy" name="code" />
       </div>
@@ -50,12 +55,13 @@ export function Empty({ icon, title, children, samples, action }: EmptyProps) {
 /** A failed request, with its request id and a way to repeat it. */
 export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const requestId = error instanceof ApiError ? error.requestId : null
-  const isMissing = error instanceof ApiError && error.status === 404
+  // The server refuses an id of the wrong form before it looks for the object.
+  const isMissing = error instanceof ApiError && (error.status === 404 || (error.status === 400 && error.code === 'validation_error'))
   return (
     <div class="empty" role="alert">
       <Icon name="alert" />
       <h2>{isMissing ? 'Not found' : 'Loading failed'}</h2>
-      <p>{error.message}</p>
+      <p>{isMissing ? 'There is nothing at this address. It may have been deleted, or the address is misspelt.' : error.message}</p>
       {requestId && <Copy value={requestId} text={`Request ${requestId}`} name="request id" />}
       {onRetry && !isMissing && (
         <Button icon="refresh" onClick={onRetry}>

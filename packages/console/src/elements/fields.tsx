@@ -1,9 +1,13 @@
 // Form fields with a label, a hint and an error.
 import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useFieldError } from './form.tsx'
+import { PlainText } from './plain-text.tsx'
 
 type FieldProps = {
   label: string
+  /** The path of the value in the request, such as `/url`. Errors of the server at this path are shown at the field. */
+  path?: string
   hint?: ComponentChildren
   error?: string | null | undefined
   /** Keeps the label for screen readers only. */
@@ -12,8 +16,11 @@ type FieldProps = {
 
 type Control = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }
 
-function Field({ label, hint, error, isLabelHidden, children }: FieldProps & { children: (control: Control) => ComponentChildren }) {
+function Field(props: FieldProps & { children: (control: Control) => ComponentChildren }) {
+  const { label, path, hint, isLabelHidden, children } = props
   const id = useId()
+  const refused = useFieldError(path)
+  const error = props.error ?? refused
   const note = hint || error ? `${id}-note` : undefined
   return (
     <div class="field">
@@ -23,7 +30,7 @@ function Field({ label, hint, error, isLabelHidden, children }: FieldProps & { c
       {children({ id, ...(note ? { 'aria-describedby': note } : {}), ...(error ? { 'aria-invalid': true } : {}) })}
       {note && (
         <span id={note} class={error ? 'error' : 'hint'}>
-          {error || hint}
+          {error ? <PlainText text={error} /> : hint}
         </span>
       )}
     </div>
@@ -137,6 +144,8 @@ export function Checkbox({ label, checked, onChange, disabled }: CheckboxProps) 
 
 type ChoicesProps<T> = {
   title: string
+  /** As of other fields. */
+  path?: string
   note?: string | undefined
   all: readonly T[]
   chosen: T[]
@@ -145,10 +154,16 @@ type ChoicesProps<T> = {
 }
 
 /** A group of checkboxes. */
-export function Choices<T extends string>({ title, note, all, chosen, labelOf, onChange }: ChoicesProps<T>) {
+export function Choices<T extends string>({ title, path, note, all, chosen, labelOf, onChange }: ChoicesProps<T>) {
+  const error = useFieldError(path)
   return (
     <fieldset class="stack">
       <legend class="label">{title}</legend>
+      {error && (
+        <span class="error">
+          <PlainText text={error} />
+        </span>
+      )}
       {note && <span class="hint">{note}</span>}
       {all.map((one) => (
         <Checkbox

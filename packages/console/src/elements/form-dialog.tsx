@@ -1,10 +1,9 @@
-// A dialog with a form. It stays open while the server rejects the input, and shows why.
+// A dialog with a form. It stays open while the server rejects the input, and shows why at the fields.
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import { Notice } from './badge.tsx'
+import { useId, useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
-import { toast } from './toasts.tsx'
+import { Form } from './form.tsx'
 
 type FormDialogProps = {
   title: string
@@ -19,42 +18,22 @@ type FormDialogProps = {
   onClose: () => void
 }
 
-const formId = 'dialog-form'
-
 export function FormDialog({ title, action, children, isDisabled = false, isWide = false, done, onSubmit, onClose }: FormDialogProps) {
+  const id = useId()
   const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<string | null>(null)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(null)
-    try {
-      await onSubmit()
-      if (done) toast({ text: done })
-      onClose()
-    } catch (reason) {
-      setError(reason instanceof Error ? reason.message : String(reason))
-      setBusy(false)
-    }
-  }
   const footer = (
     <>
       <Button onClick={onClose}>Cancel</Button>
-      <Button kind="primary" type="submit" form={formId} disabled={isBusy || isDisabled}>
+      <Button kind="primary" type="submit" form={id} disabled={isBusy || isDisabled}>
         {action}
       </Button>
     </>
   )
   return (
     <Dialog title={title} footer={footer} isWide={isWide} onClose={onClose}>
-      <form id={formId} class="stack" onSubmit={(event) => void submit(event)}>
+      <Form id={id} done={done} onSubmit={() => onSubmit().then(onClose)} onBusy={setBusy}>
         {children}
-        {error && (
-          <div role="alert">
-            <Notice tone="bad">{error}</Notice>
-          </div>
-        )}
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -13,16 +13,22 @@ const labels: Record<keyof Limits, string> = {
 }
 const names = Object.keys(labels) as (keyof Limits)[]
 
-type LimitFieldsProps = { limits: Limits; onChange: (limits: Limits) => void }
+type LimitFieldsProps = {
+  /** The path of the limits in the request. */
+  path: string
+  limits: Limits
+  onChange: (limits: Limits) => void
+}
 
 /** An empty field means the default of the server. */
-export function LimitFields({ limits, onChange }: LimitFieldsProps) {
+export function LimitFields({ path, limits, onChange }: LimitFieldsProps) {
   return (
     <div class="limits">
       {names.map((name) => (
         <TextField
           key={name}
           label={labels[name]}
+          path={`${path}/${name}`}
           type="number"
           placeholder="no limit"
           value={limits[name] === null ? '' : String(limits[name])}

@@ -37,14 +37,20 @@ export function duration(ms: number): string {
 
 export const exactTime = (at: string): string => exact.format(Date.parse(at))
 
-type TimeProps = { at: string; form?: 'short' | 'exact' | 'age' }
+/** `age` is the time since then, and `left` the time until then. */
+type TimeProps = { at: string; form?: 'short' | 'exact' | 'age' | 'left' }
 
 export function Time({ at, form = 'short' }: TimeProps) {
   const time = Date.parse(at)
-  const text = form === 'exact' ? exact.format(time) : form === 'age' ? duration(now.value - time) : shortTime(time, now.value)
+  const texts = {
+    short: () => shortTime(time, now.value),
+    exact: () => exact.format(time),
+    age: () => duration(now.value - time),
+    left: () => (time > now.value ? `in ${duration(time - now.value)}` : 'now'),
+  }
   return (
     <time dateTime={at} title={exact.format(time)}>
-      {text}
+      {texts[form]()}
     </time>
   )
 }

@@ -1,7 +1,9 @@
 // Short messages after an action, with an optional undo.
 import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
+import { PlainText } from './plain-text.tsx'
 
 type Toast = { id: number; text: string; tone: 'good' | 'bad'; action?: { label: string; run: () => void } }
 
@@ -36,13 +38,24 @@ export async function attempt(work: () => Promise<unknown>, success?: string): P
   }
 }
 
+/** A popover, so that a message is not behind a dialog that is open. The last popover or dialog to be shown is on top. */
 export function Toasts() {
+  const element = useRef<HTMLDivElement>(null)
+  const newest = toasts.value.at(-1)?.id
+  useEffect(() => {
+    const box = element.current
+    if (!box?.showPopover || (box.matches(':popover-open') && !document.querySelector('dialog[open]'))) return
+    if (box.matches(':popover-open')) box.hidePopover()
+    box.showPopover()
+  }, [newest])
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div ref={element} class="toasts" popover="manual" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, tone, action }) => (
         <div class={`toast ${tone}`} key={id}>
           <Icon name={tone === 'good' ? 'check' : 'alert'} />
-          <span class="grow">{text}</span>
+          <span class="grow">
+            <PlainText text={text} />
+          </span>
           {action && (
             <Button
               size="small"

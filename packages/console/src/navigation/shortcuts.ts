@@ -51,6 +51,20 @@ export function listenForShortcuts(): () => void {
   return () => document.removeEventListener('keydown', onKey)
 }
 
+/** The keys of the command palette, as this system writes them. */
+export const paletteKeys = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'
+
+/** Opens the palette from anywhere, also while a person types. An open dialog keeps the key. */
+export function listenForPalette(open: () => void): () => void {
+  const onPaletteKey = (event: KeyboardEvent) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return
+    event.preventDefault()
+    if (!document.querySelector('dialog[open]')) open()
+  }
+  document.addEventListener('keydown', onPaletteKey)
+  return () => document.removeEventListener('keydown', onPaletteKey)
+}
+
 /** Registers shortcuts while the component is mounted. */
 export function useShortcuts(title: string, shortcuts: Shortcut[]): void {
   const latest = useRef(shortcuts)

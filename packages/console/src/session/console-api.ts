@@ -30,11 +30,14 @@ export const consoleState = signal<ConsoleState | null>(null)
 export class ConsoleError extends Error {
   readonly status: number
   readonly code: string
-  constructor(status: number, code: string, message: string) {
+  /** The fields of a refused body, as in errors of the API. */
+  readonly details: unknown
+  constructor(status: number, code: string, message: string, details?: unknown) {
     super(message)
     this.name = 'ConsoleError'
     this.status = status
     this.code = code
+    this.details = details
   }
 }
 
@@ -54,10 +57,10 @@ export async function consoleCall<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 
     throw new ConsoleError(0, 'connection_failed', `The server did not answer: ${cause instanceof Error ? cause.message : String(cause)}`)
   })
   const text = await response.text()
-  const answer = readJson(text) as (T & { error?: { code?: string; message?: string } }) | undefined
+  const answer = readJson(text) as (T & { error?: { code?: string; message?: string; details?: unknown } }) | undefined
   if (response.ok) return answer as T
   const message = answer?.error?.message ?? `The server answered ${response.status}.`
-  throw new ConsoleError(response.status, answer?.error?.code ?? `http_${response.status}`, message)
+  throw new ConsoleError(response.status, answer?.error?.code ?? `http_${response.status}`, message, answer?.error?.details)
 }
 
 function readJson(text: string): unknown {

@@ -8,8 +8,10 @@ const renewBeforeMs = 60_000
 let token: { value: string; expiresAt: number } | null = null
 let renewal: Promise<string> | null = null
 
-/** A member in words. The first owner has neither a name nor an address until the person enters them. */
-export const memberName = ({ name, email }: { name: string; email: string }): string => name || email || 'Unnamed member'
+/** The first owner. Name and address are empty until the person enters them. */
+export const unnamed = 'Owner'
+
+export const memberName = ({ name, email }: { name: string; email: string }): string => name || email || unnamed
 
 export const session = computed(() => consoleState.value?.session ?? null)
 export const role = computed<Role>(() => session.value?.role ?? 'reviewer')

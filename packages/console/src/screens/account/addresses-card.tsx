@@ -122,10 +122,19 @@ function AddDialog({ handle, known, onClose }: { handle: string; known: Address[
   return (
     <FormDialog title={`Add an address to ${handle}`} action="Add" done="Added" onSubmit={add} onClose={onClose}>
       {!isCatchAll && (
-        <TextField label="Before the @" value={localPart} onInput={setLocalPart} hint="Empty for a generated one." autoFocus isMono />
+        <TextField
+          label="Before the @"
+          path="/local_part"
+          value={localPart}
+          onInput={setLocalPart}
+          hint="Empty for a generated one."
+          autoFocus
+          isMono
+        />
       )}
       <Select
         label="Domain"
+        path="/domain"
         value={domain}
         options={[{ value: '', label: 'The default domain' }, ...names.map((name) => ({ value: name, label: name }))]}
         onChange={setDomain}

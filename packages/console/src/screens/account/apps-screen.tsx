@@ -13,7 +13,7 @@ import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { client } from '../../session/client.ts'
-import { connectSamples } from './mcp-guide.tsx'
+import { connectNames, connectSamples } from './mcp-guide.tsx'
 
 type App = Key & { connected_app: NonNullable<Key['connected_app']> }
 
@@ -58,7 +58,7 @@ const NoApps = () => (
     <Empty icon="link" title="No connected apps">
       An MCP client that you add with the URL of this server asks you here which agents and tools it may use.
     </Empty>
-    <CodeSamples samples={connectSamples} />
+    <CodeSamples samples={connectSamples} names={connectNames} />
   </>
 )
 

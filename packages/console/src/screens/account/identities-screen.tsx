@@ -1,13 +1,10 @@
 // The agents of the organization with their addresses and their limits.
 import type { Identity } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
-import { invalidate } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Empty } from '../../elements/empty.tsx'
-import { TextField } from '../../elements/fields.tsx'
-import { FormDialog } from '../../elements/form-dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
@@ -15,9 +12,9 @@ import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { addressOf, go } from '../../navigation/place.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
-import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
 import { useIdentities } from '../mail/mailboxes.ts'
+import { CreateIdentityDialog } from './create-identity.tsx'
 import { IdentityDetail } from './identity-detail.tsx'
 
 const samples = samplesOf({
@@ -50,7 +47,9 @@ export default function IdentitiesScreen({ parts: [handle] }: ScreenProps) {
           )
         }
       </Loaded>
-      {isCreating && <CreateDialog onClose={() => setCreating(false)} />}
+      {isCreating && (
+        <CreateIdentityDialog onCreated={(created) => go(addressOf(`/identities/${created}`))} onClose={() => setCreating(false)} />
+      )}
     </Screen>
   )
 }
@@ -80,29 +79,5 @@ export function Limits({ identity }: { identity: Identity }) {
       {identity.inbound_mode === 'allowlist' && <Badge>inbound allowlist</Badge>}
       {identity.outbound_mode === 'allowlist' && <Badge>outbound allowlist</Badge>}
     </span>
-  )
-}
-
-function CreateDialog({ onClose }: { onClose: () => void }) {
-  const [handle, setHandle] = useState('')
-  const [name, setName] = useState('')
-  const create = async () => {
-    await client.identities.create({ agent_handle: handle.trim(), ...(name.trim() ? { display_name: name.trim() } : {}) })
-    invalidate('identities')
-    go(addressOf(`/identities/${handle.trim()}`))
-  }
-  return (
-    <FormDialog title="New identity" action="Create" done="Created" isDisabled={handle.trim() === ''} onSubmit={create} onClose={onClose}>
-      <TextField
-        label="Handle"
-        value={handle}
-        onInput={setHandle}
-        hint="2 to 32 of a-z, 0-9 and _. It cannot be changed later."
-        required
-        autoFocus
-        isMono
-      />
-      <TextField label="Display name" value={name} onInput={setName} hint="Shown in the mail of the agent." />
-    </FormDialog>
   )
 }

@@ -179,12 +179,12 @@ function EditDialog({ identity, onClose }: { identity: Identity; onClose: () => 
   }
   return (
     <FormDialog title={`Edit ${identity.agent_handle}`} action="Save" done="Saved" onSubmit={save} onClose={onClose}>
-      <TextField label="Display name" value={name} onInput={setName} autoFocus />
-      <Select label="Approval" value={approval} options={approvals} onChange={setApproval} />
-      <Select label="Mail to the agent" value={inbound} options={modes} onChange={setInbound} />
-      <Select label="Mail from the agent" value={outbound} options={modes} onChange={setOutbound} />
+      <TextField label="Display name" path="/display_name" value={name} onInput={setName} autoFocus />
+      <Select label="Approval" path="/draft_approval" value={approval} options={approvals} onChange={setApproval} />
+      <Select label="Mail to the agent" path="/inbound_mode" value={inbound} options={modes} onChange={setInbound} />
+      <Select label="Mail from the agent" path="/outbound_mode" value={outbound} options={modes} onChange={setOutbound} />
       <h3>Limits</h3>
-      <LimitFields limits={limits} onChange={setLimits} />
+      <LimitFields path="/sending_limits" limits={limits} onChange={setLimits} />
     </FormDialog>
   )
 }

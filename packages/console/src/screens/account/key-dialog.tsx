@@ -32,8 +32,7 @@ export function CreateKeyDialog({ onMade, onClose }: { onMade: (made: CreatedKey
   const [listed, setListed] = useState<Scope[]>([])
   const [addresses, setAddresses] = useState('')
   const [days, setDays] = useState('')
-  const possible = type === 'agent' ? agentScopes : scopes
-  const chosen = possible.filter((scope) => listed.includes(scope))
+  const chosen = possibleScopes(type).filter((scope) => listed.includes(scope))
   const isReady = name.trim() !== '' && (type === 'organization' || agents.length > 0) && (access !== 'listed' || chosen.length > 0)
   const create = async () => {
     const ranges = addresses.split(/[\s,]+/).filter(Boolean)
@@ -51,28 +50,59 @@ export function CreateKeyDialog({ onMade, onClose }: { onMade: (made: CreatedKey
   }
   return (
     <FormDialog title="New key" action="Create" isDisabled={!isReady} onSubmit={create} onClose={onClose}>
-      <TextField label="Name" value={name} onInput={setName} hint="Where the key is used." required autoFocus />
-      <Select label="For" value={type} options={types} onChange={setType} />
-      {type === 'agent' && <Choices title="Agents" all={handles} chosen={agents} labelOf={(handle) => handle} onChange={setAgents} />}
-      <Select label="Access" value={access} options={accesses} onChange={setAccess} />
-      {access === 'listed' && (
-        <Choices
-          title="Scopes"
-          note={type === 'agent' ? 'vault:read and quarantine:read alone add to the default.' : undefined}
-          all={possible}
-          chosen={listed}
-          labelOf={(scope) => `${scope}: ${scopeMeanings[scope]}`}
-          onChange={setListed}
-        />
+      <TextField label="Name" path="/name" value={name} onInput={setName} hint="Where the key is used." required autoFocus />
+      <Select label="For" path="/type" value={type} options={types} onChange={setType} />
+      {type === 'agent' && (
+        <Choices title="Agents" path="/agent_handles" all={handles} chosen={agents} labelOf={(handle) => handle} onChange={setAgents} />
       )}
+      <AccessFields type={type} access={access} chosen={chosen} onAccess={setAccess} onListed={setListed} />
       <TextField
         label="Allowed addresses"
+        path="/allowed_ips"
         value={addresses}
         onInput={setAddresses}
         hint="Addresses or CIDR ranges, separated by commas. Empty for any address."
         isMono
       />
-      <TextField label="Days until it expires" type="number" value={days} onInput={setDays} hint="Empty for a key without an end." />
+      <TextField
+        label="Days until it expires"
+        path="/expires_at"
+        type="number"
+        value={days}
+        onInput={setDays}
+        hint="Empty for a key without an end."
+      />
     </FormDialog>
+  )
+}
+
+type KeyType = (typeof types)[number]['value']
+
+const possibleScopes = (type: KeyType): readonly Scope[] => (type === 'agent' ? agentScopes : scopes)
+
+type AccessProps = {
+  type: KeyType
+  access: Access
+  chosen: Scope[]
+  onAccess: (access: Access) => void
+  onListed: (listed: Scope[]) => void
+}
+
+function AccessFields({ type, access, chosen, onAccess, onListed }: AccessProps) {
+  return (
+    <>
+      <Select label="Access" path="/preset" value={access} options={accesses} onChange={onAccess} />
+      {access === 'listed' && (
+        <Choices
+          title="Scopes"
+          path="/scopes"
+          note={type === 'agent' ? 'vault:read and quarantine:read alone add to the default.' : undefined}
+          all={possibleScopes(type)}
+          chosen={chosen}
+          labelOf={(scope) => `${scope}: ${scopeMeanings[scope]}`}
+          onChange={onListed}
+        />
+      )}
+    </>
   )
 }

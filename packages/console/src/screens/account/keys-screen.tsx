@@ -3,11 +3,11 @@ import type { CreatedKey, Key } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
 import { invalidate, useQuery } from '../../cache/query.ts'
-import { Badge, Notice } from '../../elements/badge.tsx'
+import { Badge } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
-import { Copy } from '../../elements/copy.tsx'
-import { Confirm, Dialog } from '../../elements/dialog.tsx'
+import { Confirm } from '../../elements/dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
+import { OnceDialog } from '../../elements/once-dialog.tsx'
 import { Screen } from '../../elements/screen.tsx'
 import { Table } from '../../elements/table.tsx'
 import { currentTime, Time } from '../../elements/time.tsx'
@@ -35,7 +35,7 @@ export default function KeysScreen() {
     <Screen title="Keys" actions={create}>
       <Loaded query={keys}>{(all) => <KeyTable keys={all} onRevoke={setRevoked} />}</Loaded>
       {isCreating && <CreateKeyDialog onMade={setMade} onClose={() => setCreating(false)} />}
-      {made && <MadeDialog made={made} onClose={() => setMade(null)} />}
+      {made && <OnceDialog title={made.name} name="key" value={made.key} onClose={() => setMade(null)} />}
       {revoked && (
         <Confirm
           title={`Revoke ${revoked.name}?`}
@@ -106,16 +106,5 @@ function KeyState({ value: { revoked_at: revokedAt, expires_at: expiresAt } }: {
     <Badge tone={left < soonMs ? 'warn' : 'good'}>
       until <Time at={expiresAt} form="exact" />
     </Badge>
-  )
-}
-
-function MadeDialog({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
-  return (
-    <Dialog title={made.name} footer={<Button onClick={onClose}>I have stored it</Button>} onClose={onClose}>
-      <div class="stack">
-        <Notice tone="warn">Store the key now. It is not shown again.</Notice>
-        <Copy value={made.key} name="key" />
-      </div>
-    </Dialog>
   )
 }

@@ -4,6 +4,9 @@ import { addressOf } from '../../navigation/place.ts'
 
 const url = `${location.origin}/mcp`
 
+/** The first form is not an HTTP call. */
+export const connectNames = { curl: 'MCP client' }
+
 export const connectSamples = {
   curl: `npx add-mcp ${url} --header "Authorization${':'} Bearer $KEY"`,
   sdk: `import { createTools } from '@callsign/sdk/tools'\n\nconst tools = await createTools({ url${':'} '${location.origin}', apiKey })`,
@@ -17,7 +20,7 @@ export function McpGuide() {
         An MCP client uses the mail, texts, iMessage and tunnel of an agent as tools. Add the URL {url} to the client, and it asks you for
         access here. For a client without OAuth, create a key for the agent under <a href={addressOf('/keys')}>Keys</a>.
       </p>
-      <CodeSamples samples={connectSamples} />
+      <CodeSamples samples={connectSamples} names={connectNames} />
     </div>
   )
 }

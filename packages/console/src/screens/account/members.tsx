@@ -1,13 +1,13 @@
 // The people of the organization with their roles. Owners only.
 import { useState } from 'preact/hooks'
 import { useQuery } from '../../cache/query.ts'
-import { Badge, Notice } from '../../elements/badge.tsx'
+import { Badge } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
-import { Copy } from '../../elements/copy.tsx'
-import { Confirm, Dialog } from '../../elements/dialog.tsx'
+import { Confirm } from '../../elements/dialog.tsx'
 import { Select, TextField } from '../../elements/fields.tsx'
 import { FormDialog } from '../../elements/form-dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
+import { OnceDialog } from '../../elements/once-dialog.tsx'
 import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
@@ -140,20 +140,17 @@ function InviteDialog({ onMade, onDone, onClose }: { onMade: (link: string) => v
   }
   return (
     <FormDialog title="Invite a person" action="Make a link" isDisabled={email.trim() === ''} onSubmit={invite} onClose={onClose}>
-      <TextField label="Email" type="email" value={email} onInput={setEmail} required autoFocus />
-      <TextField label="Name" value={name} onInput={setName} />
-      <Select label="Role" value={role} options={roles} onChange={setRole} />
+      <TextField label="Email" path="/email" type="email" value={email} onInput={setEmail} required autoFocus />
+      <TextField label="Name" path="/name" value={name} onInput={setName} />
+      <Select label="Role" path="/role" value={role} options={roles} onChange={setRole} />
     </FormDialog>
   )
 }
 
 function LinkDialog({ link, onClose }: { link: string; onClose: () => void }) {
   return (
-    <Dialog title="Link for the person" footer={<Button onClick={onClose}>Done</Button>} onClose={onClose}>
-      <div class="stack">
-        <Notice>The link signs the person in once. Send it over a channel that you trust.</Notice>
-        <Copy value={link} name="link" />
-      </div>
-    </Dialog>
+    <OnceDialog title="Link for the person" name="link" value={link} onClose={onClose}>
+      <p>The link signs the person in once. Send it over a channel that you trust.</p>
+    </OnceDialog>
   )
 }

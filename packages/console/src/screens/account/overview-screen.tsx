@@ -14,6 +14,7 @@ import { addressOf } from '../../navigation/place.ts'
 import { screenNames } from '../../navigation/screen-names.ts'
 import { PauseButton } from '../../pause.tsx'
 import { type ChannelName, loadOverview, type Overview } from '../../waiting.ts'
+import { areStepsShown, FirstSteps } from './first-steps.tsx'
 
 export default function OverviewScreen() {
   const query = useQuery('overview', loadOverview)
@@ -22,11 +23,13 @@ export default function OverviewScreen() {
     const error = query.error.value
     return <Screen title="Overview">{error ? <Failure error={error} onRetry={() => void query.reload()} /> : <Loading />}</Screen>
   }
+  const steps = areStepsShown(overview.first_steps) ? overview.first_steps : null
   return (
     <Screen title="Overview" note="last 24 hours" actions={<PauseButton />}>
       <div class="overview">
-        <WaitingItems waiting={overview.waiting} />
-        <Channels channels={overview.channels} />
+        {steps && <FirstSteps steps={steps} />}
+        {(!steps || Object.values(overview.waiting).some((count) => count > 0)) && <WaitingItems waiting={overview.waiting} />}
+        {(!steps || overview.channels.some(hasTraffic)) && <Channels channels={overview.channels} />}
         <div class="overview-columns">
           <Ticker />
           <Findings findings={overview.findings} />
@@ -35,6 +38,8 @@ export default function OverviewScreen() {
     </Screen>
   )
 }
+
+const hasTraffic = (channel: Overview['channels'][number]): boolean => channel.in + channel.out + channel.failed > 0
 
 type WaitingName = keyof Overview['waiting']
 const waitingItems: { name: WaitingName; one: string; many: string; icon: IconName; path: string }[] = [

@@ -1,10 +1,11 @@
 // The passkeys of the signed-in person, with a form that adds one.
 import { useState } from 'preact/hooks'
-import { useQuery } from '../../cache/query.ts'
+import { invalidate, useQuery } from '../../cache/query.ts'
 import { Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
 import { TextField } from '../../elements/fields.tsx'
+import { Form } from '../../elements/form.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
@@ -20,17 +21,17 @@ export function Passkeys() {
   const passkeys = useQuery('passkeys', async () => (await consoleCall<{ passkeys: Passkey[] }>('GET', 'me/passkeys')).passkeys)
   const [name, setName] = useState('')
   const [removed, setRemoved] = useState<Passkey | null>(null)
-  const add = async (event: Event) => {
-    event.preventDefault()
-    if (!(await attempt(() => addPasskey(name.trim() || 'Passkey'), 'The passkey is added'))) return
+  const add = async () => {
+    await addPasskey(name.trim() || 'Passkey')
     setName('')
+    invalidate('overview')
     await passkeys.reload()
   }
   const remove = async ({ id }: Passkey) => {
     if (await attempt(() => consoleCall('DELETE', `me/passkeys/${id}`), 'The passkey is removed')) await passkeys.reload()
   }
   return (
-    <form class="card" onSubmit={(event) => void add(event)}>
+    <Form class="card" done="The passkey is added" onSubmit={add}>
       <header>
         <h2>Passkeys</h2>
       </header>
@@ -50,7 +51,7 @@ export function Passkeys() {
         </Loaded>
         {isSupported ? (
           <>
-            <TextField label="Name of the passkey" value={name} onInput={setName} placeholder="Laptop" />
+            <TextField label="Name of the passkey" path="/name" value={name} onInput={setName} placeholder="Laptop" />
             <Button kind="primary" type="submit">
               Add a passkey
             </Button>
@@ -69,6 +70,6 @@ export function Passkeys() {
           onClose={() => setRemoved(null)}
         />
       )}
-    </form>
+    </Form>
   )
 }

@@ -1,8 +1,9 @@
 // The signed-in person: name, password and passkeys.
 import { useState } from 'preact/hooks'
+import { invalidate } from '../../cache/query.ts'
 import { Button, ButtonLink } from '../../elements/button.tsx'
 import { TextField } from '../../elements/fields.tsx'
-import { attempt } from '../../elements/toasts.tsx'
+import { Form } from '../../elements/form.tsx'
 import { consoleCall, consoleState } from '../../session/console-api.ts'
 import { loadState, session } from '../../session/session.ts'
 import { Passkeys } from './passkeys.tsx'
@@ -39,55 +40,63 @@ function NameForm() {
   const member = session.value?.member
   const [name, setName] = useState(member?.name ?? '')
   const [email, setEmail] = useState(member?.email ?? '')
-  const save = async (event: Event) => {
-    event.preventDefault()
-    if (await attempt(() => consoleCall('PATCH', 'me', { name, email }), 'Saved')) await loadState()
+  const save = async () => {
+    await consoleCall('PATCH', 'me', { name, email })
+    await loadState()
   }
   return (
-    <form class="card" onSubmit={(event) => void save(event)}>
+    <Form class="card" done="Saved" onSubmit={save}>
       <header>
         <h2>You</h2>
       </header>
       <div class="body stack">
-        <TextField label="Name" value={name} onInput={setName} autoComplete="name" />
-        <TextField label="Email" type="email" value={email} onInput={setEmail} autoComplete="email" />
+        <TextField label="Name" path="/name" value={name} onInput={setName} autoComplete="name" />
+        <TextField label="Email" path="/email" type="email" value={email} onInput={setEmail} autoComplete="email" />
         <Button kind="primary" type="submit">
           Save
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
 function PasswordForm() {
   const [current, setCurrent] = useState('')
   const [password, setPassword] = useState('')
-  const save = async (event: Event) => {
-    event.preventDefault()
-    const body = { password, ...(current ? { current_password: current } : {}) }
-    if (!(await attempt(() => consoleCall('PUT', 'me/password', body), 'The password is set'))) return
+  const save = async () => {
+    await consoleCall('PUT', 'me/password', { password, ...(current ? { current_password: current } : {}) })
+    invalidate('overview')
     setCurrent('')
     setPassword('')
   }
   return (
-    <form class="card" onSubmit={(event) => void save(event)}>
+    <Form class="card" done="The password is set" onSubmit={save}>
       <header>
         <h2>Password</h2>
       </header>
       <div class="body stack">
         <TextField
           label="Current password"
+          path="/current_password"
           type="password"
           value={current}
           onInput={setCurrent}
           autoComplete="current-password"
           hint="Empty if you have none yet."
         />
-        <TextField label="New password" type="password" value={password} onInput={setPassword} autoComplete="new-password" required />
+        <TextField
+          label="New password"
+          path="/password"
+          type="password"
+          value={password}
+          onInput={setPassword}
+          autoComplete="new-password"
+          required
+        />
         <Button kind="primary" type="submit">
           Set password
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -3,9 +3,9 @@ import type { Organization } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { invalidate } from '../../cache/query.ts'
 import { Button } from '../../elements/button.tsx'
+import { Form } from '../../elements/form.tsx'
 import { changedLimits, LimitFields } from '../../elements/limit-fields.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
-import { attempt } from '../../elements/toasts.tsx'
 import { PauseButton, useOrganization } from '../../pause.tsx'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
@@ -34,25 +34,25 @@ type LimitFormProps = { title: string; field: 'sending_limits' | 'key_sending_li
 
 function LimitForm({ title, field, organization }: LimitFormProps) {
   const [limits, setLimits] = useState(organization[field])
-  const save = async (event: Event) => {
-    event.preventDefault()
+  const save = async () => {
     const { sending_limits: changed } = changedLimits(organization[field], limits)
     if (!changed) return
-    if (await attempt(() => client.organization.update({ [field]: changed }), 'Saved')) invalidate('organization')
+    await client.organization.update({ [field]: changed })
+    invalidate('organization')
   }
   return (
-    <form class="card" onSubmit={(event) => void save(event)}>
+    <Form class="card" done="Saved" onSubmit={save}>
       <header>
         <h2>{title}</h2>
       </header>
       <div class="body stack">
-        <LimitFields limits={limits} onChange={setLimits} />
+        <LimitFields path={`/${field}`} limits={limits} onChange={setLimits} />
         {canOperate.value && (
           <Button kind="primary" type="submit">
             Save
           </Button>
         )}
       </div>
-    </form>
+    </Form>
   )
 }

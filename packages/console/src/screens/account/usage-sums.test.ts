@@ -1,6 +1,7 @@
 // Sums of the counts of mail.
 import type { UsageDay } from '@callsign/sdk'
 import { expect, test } from 'vitest'
+import { roundedUp } from './usage-chart.tsx'
 import { addUp, daysOf, usageCounts } from './usage-sums.ts'
 
 const none = Object.fromEntries(usageCounts.map((count) => [count, 0])) as UsageDay['messages']
@@ -22,4 +23,21 @@ test('days with the same name are added up', () => {
     ['billing', 1],
     ['sales', 5],
   ])
+})
+
+test('mail that was delivered was sent, as on the overview', () => {
+  const one = day('2026-03-01', 'sales', 0)
+  const [sum] = addUp([{ ...one, messages: { ...none, queued: 4, sent: 1, delivered: 2, failed: 1 } }], (of) => of.date)
+  expect(sum?.messages).toMatchObject({ queued: 4, sent: 3, delivered: 2, failed: 1 })
+})
+
+test.each([
+  [0, 1],
+  [1, 1],
+  [3, 5],
+  [10, 10],
+  [11, 20],
+  [4999, 5000],
+])('the axis of %i messages ends at %i', (count, top) => {
+  expect(roundedUp(count)).toBe(top)
 })

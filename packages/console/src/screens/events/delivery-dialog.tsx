@@ -1,15 +1,18 @@
-// One delivery with its attempts and its event.
+// One delivery: its next attempt, what the endpoint answered to each attempt, and its event.
 import type { DeliveryDetail } from '@callsign/sdk'
 import { invalidate, useQuery } from '../../cache/query.ts'
-import { Badge } from '../../elements/badge.tsx'
+import { Badge, type Tone } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
+import { Facts } from '../../elements/facts.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
-import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
+import { answerText } from './delivery-words.ts'
+
+export const deliveryTones: Record<DeliveryDetail['status'], Tone> = { delivered: 'good', pending: 'warn', failed: 'bad' }
 
 export function DeliveryDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const delivery = useQuery(`delivery ${id}`, () => client.webhooks.delivery(id))
@@ -18,32 +21,74 @@ export function DeliveryDialog({ id, onClose }: { id: string; onClose: () => voi
   }
   const footer = canOperate.value && (
     <Button kind="primary" icon="refresh" onClick={() => void replay()}>
-      Replay
+      Deliver again
     </Button>
   )
   return (
     <Dialog title="Delivery" isWide footer={footer} onClose={onClose}>
-      <Loaded query={delivery}>{(data) => <Attempts delivery={data} />}</Loaded>
+      <Loaded query={delivery}>{(data) => <Delivery delivery={data} />}</Loaded>
     </Dialog>
   )
 }
 
-function Attempts({ delivery }: { delivery: DeliveryDetail }) {
+function Delivery({ delivery }: { delivery: DeliveryDetail }) {
+  const { status, next_attempt_at: nextAt, attempts } = delivery
   return (
     <div class="stack">
-      <Table
-        name="Attempts"
-        items={delivery.attempts}
-        keyOf={(one) => String(one.attempt)}
-        columns={[
-          { title: 'No.', cell: (one) => one.attempt, isNumber: true },
-          { title: 'Time', cell: (one) => <Time at={one.started_at} form="exact" /> },
-          { title: 'Answer', cell: (one) => <Badge tone={one.error_code ? 'bad' : 'good'}>{one.status_code ?? one.error_code}</Badge> },
-          { title: 'Duration', cell: (one) => `${one.duration_ms} ms`, isNumber: true, isMinor: true },
-          { title: 'Problem', cell: (one) => one.error ?? one.response_snippet, isMinor: true },
+      <Facts
+        items={[
+          [
+            'State',
+            <Badge key="state" tone={deliveryTones[status]}>
+              {status}
+            </Badge>,
+          ],
+          [
+            'Next attempt',
+            nextAt ? <NextAttempt key="next" at={nextAt} /> : status === 'failed' ? 'None. The retries have ended.' : 'None',
+          ],
         ]}
       />
-      <pre class="pre">{JSON.stringify(delivery.event, null, 2)}</pre>
+      <h3>Attempts</h3>
+      {attempts.length === 0 && <p class="faint">The first attempt has not ended yet.</p>}
+      <ol class="attempts" aria-label="Attempts">
+        {attempts.toReversed().map((one) => (
+          <Attempt key={one.attempt} attempt={one} />
+        ))}
+      </ol>
+      <h3>Event</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long event scrolls, so it needs the keyboard */}
+      <pre class="pre event-json" tabIndex={0}>
+        {JSON.stringify(delivery.event, null, 2)}
+      </pre>
     </div>
+  )
+}
+
+const NextAttempt = ({ at }: { at: string }) => (
+  <>
+    <Time at={at} form="left" /> <span class="faint">({<Time at={at} form="exact" />})</span>
+  </>
+)
+
+function Attempt({ attempt: one }: { attempt: DeliveryDetail['attempts'][number] }) {
+  return (
+    <li class="stack">
+      <span class="row wrap">
+        <strong>{one.attempt}</strong>
+        <Badge tone={one.error_code ? 'bad' : 'good'}>{answerText(one)}</Badge>
+        <span class="grow faint">
+          <Time at={one.started_at} form="exact" />
+        </span>
+        <span class="faint">{one.duration_ms.toLocaleString()} ms</span>
+      </span>
+      {one.error && <p class="anywhere">{one.error}</p>}
+      {one.response_snippet && (
+        <>
+          <span class="faint">The endpoint answered:</span>
+          <pre class="pre">{one.response_snippet}</pre>
+        </>
+      )}
+    </li>
   )
 }

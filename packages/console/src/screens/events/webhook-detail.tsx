@@ -2,7 +2,7 @@
 import type { Delivery, Webhook } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { forget, invalidate, useQuery } from '../../cache/query.ts'
-import { Badge, Notice, type Tone } from '../../elements/badge.tsx'
+import { Badge, Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Id } from '../../elements/copy.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
@@ -18,12 +18,13 @@ import { attempt, toast } from '../../elements/toasts.tsx'
 import { addressOf, go, place, setQuery } from '../../navigation/place.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
-import { DeliveryDialog } from './delivery-dialog.tsx'
+import { DeliveryDialog, deliveryTones } from './delivery-dialog.tsx'
+import { answerText } from './delivery-words.ts'
 import { WebhookDialog } from './webhook-dialog.tsx'
 import { SecretDialog } from './webhook-secret.tsx'
 import { eventTexts, WebhookState } from './webhook-state.tsx'
 
-type Open = { kind: 'delete' | 'edit' | 'replay' } | { kind: 'secret'; secret: string } | { kind: 'delivery'; id: string }
+type Open = { kind: 'delete' | 'edit' | 'replay' | 'rotate' } | { kind: 'secret'; secret: string } | { kind: 'delivery'; id: string }
 
 export function WebhookDetail({ id }: { id: string }) {
   const webhook = useQuery(`webhooks ${id}`, () => client.webhooks.get(id))
@@ -37,7 +38,7 @@ export function WebhookDetail({ id }: { id: string }) {
   }
   return (
     <Screen
-      title="Webhook"
+      title={webhook.data.value ? titleOf(webhook.data.value) : 'Webhook'}
       actions={<Actions webhook={webhook.data.value} id={id} onOpen={setOpen} />}
       back={{ href: addressOf('/webhooks'), label: 'All webhooks' }}
     >
@@ -48,6 +49,7 @@ export function WebhookDetail({ id }: { id: string }) {
       {open?.kind === 'delivery' && <DeliveryDialog id={open.id} onClose={close} />}
       {open?.kind === 'edit' && webhook.data.value && <WebhookDialog webhook={webhook.data.value} onClose={close} />}
       {open?.kind === 'replay' && <ReplayDialog id={id} onClose={close} />}
+      {open?.kind === 'rotate' && <RotateConfirm id={id} onSecret={(secret) => setOpen({ kind: 'secret', secret })} onClose={close} />}
       {open?.kind === 'delete' && (
         <Confirm
           title="Delete this webhook?"
@@ -70,10 +72,6 @@ function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: st
     })
     invalidate(`deliveries ${id}`)
   }
-  const rotate = async () => {
-    await attempt(async () => onOpen({ kind: 'secret', secret: (await client.webhooks.rotateSecret(id)).secret }))
-    invalidate('webhooks')
-  }
   const setStatus = async (status: 'active' | 'paused') => {
     if (await attempt(() => client.webhooks.update(id, { status }), status === 'active' ? 'Delivering' : 'Paused'))
       invalidate('webhooks', 'overview')
@@ -81,7 +79,7 @@ function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: st
   const isActive = webhook?.status === 'active'
   return (
     <>
-      {canOperate.value && (
+      {canOperate.value && webhook && (
         <>
           <Button kind="primary" onClick={() => void test()}>
             Test
@@ -95,7 +93,7 @@ function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: st
           <Button icon="edit" onClick={() => onOpen({ kind: 'edit' })}>
             Edit
           </Button>
-          <Button onClick={() => void rotate()}>New secret</Button>
+          <Button onClick={() => onOpen({ kind: 'rotate' })}>New secret</Button>
           <Button kind="danger" icon="trash" label="Delete" onClick={() => onOpen({ kind: 'delete' })} />
         </>
       )}
@@ -103,7 +101,6 @@ function Actions({ webhook, id, onOpen }: { webhook: Webhook | undefined; id: st
   )
 }
 
-const deliveryTones: Record<Delivery['status'], Tone> = { delivered: 'good', pending: 'warn', failed: 'bad' }
 const statuses = [
   { value: '', label: 'All deliveries' },
   { value: 'failed', label: 'Failed' },
@@ -141,10 +138,36 @@ function Detail({ webhook, onDelivery }: { webhook: Webhook; onDelivery: (id: st
       />
       <Loaded query={deliveries}>
         {({ data }) =>
-          data.length === 0 ? <Empty icon="webhooks" title="No deliveries" /> : <DeliveryTable deliveries={data} onOpen={onDelivery} />
+          data.length === 0 ? (
+            <Empty icon="webhooks" title="No deliveries">
+              {status ? 'No delivery has this state.' : 'Test the webhook above, or wait for its next event.'}
+            </Empty>
+          ) : (
+            <DeliveryTable deliveries={data} onOpen={onDelivery} />
+          )
         }
       </Loaded>
     </div>
+  )
+}
+
+/** Without the scheme, so that the host is seen first. */
+const titleOf = ({ url }: Webhook): string => url.replace(/^https?:\/\//, '')
+
+function RotateConfirm({ id, onSecret, onClose }: { id: string; onSecret: (secret: string) => void; onClose: () => void }) {
+  const rotate = async () => {
+    await attempt(async () => onSecret((await client.webhooks.rotateSecret(id)).secret))
+    invalidate('webhooks')
+  }
+  return (
+    <Confirm
+      title="Make a new secret?"
+      text="Deliveries are signed with both secrets for 24 hours, and with the new one alone from then on. An endpoint that still checks the old secret refuses every event after that."
+      action="Make a new secret"
+      isDanger
+      onConfirm={() => void rotate()}
+      onClose={onClose}
+    />
   )
 }
 
@@ -168,14 +191,18 @@ function DeliveryTable({ deliveries, onOpen }: { deliveries: Delivery[]; onOpen:
       columns={[
         { title: 'Event', cell: (delivery) => <span class="mono">{delivery.event_type}</span> },
         { title: 'State', cell: (delivery) => <Badge tone={deliveryTones[delivery.status]}>{delivery.status}</Badge> },
-        { title: 'Answer', cell: (delivery) => delivery.last_status_code ?? delivery.last_error_code ?? '' },
+        {
+          title: 'Answer',
+          cell: ({ last_status_code: status_code, last_error_code: error_code }) => answerText({ status_code, error_code }),
+        },
         { title: 'Attempts', cell: (delivery) => delivery.attempt_count, isNumber: true, isMinor: true },
-        { title: 'Time', cell: (delivery) => <Time at={delivery.created_at} />, isMinor: true },
+        { title: 'Next attempt', cell: (delivery) => delivery.next_attempt_at && <Time at={delivery.next_attempt_at} form="left" /> },
+        { title: 'Time', cell: (delivery) => <Time at={delivery.created_at} /> },
         {
           title: '',
           cell: (delivery) => (
             <Button size="small" onClick={() => onOpen(delivery.id)}>
-              Attempts
+              Details<span class="visually-hidden"> of {delivery.event_type}</span>
             </Button>
           ),
         },

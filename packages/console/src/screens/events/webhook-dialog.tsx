@@ -26,19 +26,19 @@ type WebhookDialogProps = { webhook?: Webhook; onMade?: (made: CreatedWebhook) =
 export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) {
   const handles = (useIdentities().data.value ?? []).map((identity) => identity.agent_handle)
   const [url, setUrl] = useState(webhook?.url ?? '')
-  const [events, setEvents] = useState((webhook?.events ?? [all]).filter((event) => event !== all))
-  const [eventExtent, setEventExtent] = useState<Extent>(events.length > 0 ? 'listed' : 'all')
-  const [agents, setAgents] = useState(webhook?.agent_handles ?? [])
-  const [agentExtent, setAgentExtent] = useState<Extent>(agents.length > 0 ? 'listed' : 'all')
+  const known = webhook?.events.filter((event) => event !== all) ?? []
+  const [events, setEvents] = useState<string[] | null>(known.length > 0 ? known : null)
+  const knownAgents = webhook?.agent_handles ?? []
+  const [agents, setAgents] = useState<string[] | null>(knownAgents.length > 0 ? knownAgents : null)
   const [headers, setHeaders] = useState('')
   const [format, setFormat] = useState<Webhook['format']>('callsign')
   const [description, setDescription] = useState(webhook?.description ?? '')
-  const isIncomplete = (eventExtent === 'listed' && events.length === 0) || (agentExtent === 'listed' && agents.length === 0)
+  const isIncomplete = events?.length === 0 || agents?.length === 0
   const save = async () => {
     const fields = {
       url: url.trim(),
-      events: eventExtent === 'all' ? [all] : events,
-      agent_handles: agentExtent === 'all' ? null : agents,
+      events: events ?? [all],
+      agent_handles: agents,
       description: description.trim() || null,
       ...(headers.trim() ? { headers: parseHeaders(headers) } : {}),
     }
@@ -54,25 +54,56 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
       onSubmit={save}
       onClose={onClose}
     >
-      <TextField label="URL" value={url} onInput={setUrl} placeholder="https://agent.example.com/hooks" required autoFocus isMono />
-      <Select label="Events" value={eventExtent} options={extents} onChange={setEventExtent} />
-      {eventExtent === 'listed' && (
-        <Choices title="Event types" all={eventTypes as readonly string[]} chosen={events} labelOf={(type) => type} onChange={setEvents} />
-      )}
-      <Select label="Agents" value={agentExtent} options={extents} onChange={setAgentExtent} />
-      {agentExtent === 'listed' && (
-        <Choices
-          title="Only events of"
-          all={[...new Set([...handles, ...agents])]}
-          chosen={agents}
-          labelOf={(handle) => handle}
-          onChange={setAgents}
-        />
-      )}
-      <TextArea label="Custom headers" value={headers} onInput={setHeaders} rows={2} isMono hint={headerHint(webhook)} />
-      {!webhook && <Select label="Format of the bodies" value={format} options={formats} onChange={setFormat} />}
-      <TextField label="Description" value={description} onInput={setDescription} />
+      <TextField
+        label="URL"
+        path="/url"
+        value={url}
+        onInput={setUrl}
+        placeholder="https://agent.example.com/hooks"
+        required
+        autoFocus
+        isMono
+      />
+      <AllOrListed label="Events" title="Event types" path="/events" all={eventTypes} chosen={events} onChange={setEvents} />
+      <AllOrListed
+        label="Agents"
+        title="Only events of"
+        path="/agent_handles"
+        all={[...new Set([...handles, ...knownAgents])]}
+        chosen={agents}
+        onChange={setAgents}
+      />
+      <TextArea label="Custom headers" path="/headers" value={headers} onInput={setHeaders} rows={2} isMono hint={headerHint(webhook)} />
+      {!webhook && <Select label="Format of the bodies" path="/format" value={format} options={formats} onChange={setFormat} />}
+      <TextField label="Description" path="/description" value={description} onInput={setDescription} />
     </FormDialog>
+  )
+}
+
+type AllOrListedProps = {
+  label: string
+  /** Name of the list. */
+  title: string
+  path: string
+  all: readonly string[]
+  /** null for all of them. */
+  chosen: string[] | null
+  onChange: (chosen: string[] | null) => void
+}
+
+function AllOrListed({ label, title, path, all: possible, chosen, onChange }: AllOrListedProps) {
+  const extent: Extent = chosen === null ? 'all' : 'listed'
+  return (
+    <>
+      <Select
+        label={label}
+        path={path}
+        value={extent}
+        options={extents}
+        onChange={(wanted) => onChange(wanted === 'all' ? null : (chosen ?? []))}
+      />
+      {chosen && <Choices title={title} all={possible} chosen={chosen} labelOf={(one) => one} onChange={onChange} />}
+    </>
   )
 }
 

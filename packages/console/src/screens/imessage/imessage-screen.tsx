@@ -10,6 +10,7 @@ import { Copy } from '../../elements/copy.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
 import { Empty } from '../../elements/empty.tsx'
 import { Select, TextField } from '../../elements/fields.tsx'
+import { Form } from '../../elements/form.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
@@ -216,20 +217,19 @@ function MessageBubble({ message }: { message: ImessageItem }) {
 
 function Reply({ id }: { id: string }) {
   const [text, setText] = useState('')
-  const send = async (event: Event) => {
-    event.preventDefault()
-    if (!(await attempt(() => client.imessage.send({ conversation_id: id, text })))) return
+  const send = async () => {
+    await client.imessage.send({ conversation_id: id, text })
     setText('')
     invalidate('imessage')
   }
   return (
-    <form class="review-actions" onSubmit={(event) => void send(event)}>
+    <Form class="review-actions" onSubmit={send}>
       <div class="grow">
-        <TextField label="Message" isLabelHidden placeholder="Message" value={text} onInput={setText} />
+        <TextField label="Message" path="/text" isLabelHidden placeholder="Message" value={text} onInput={setText} />
       </div>
       <Button kind="primary" type="submit" icon="sent" disabled={text.trim() === ''}>
         Send
       </Button>
-    </form>
+    </Form>
   )
 }

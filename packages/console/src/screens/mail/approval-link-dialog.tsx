@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
-import { Copy } from '../../elements/copy.tsx'
+import { WholeValue } from '../../elements/copy.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { Time } from '../../elements/time.tsx'
@@ -44,7 +44,7 @@ function ApprovalLinkDialog({ handle, draftId, onClose }: { handle: string; draf
         <Loaded query={link}>
           {({ url, expires_at: expiresAt }) => (
             <>
-              <Copy value={url} name="link" />
+              <WholeValue value={url} name="link" />
               <p class="faint">
                 Valid until <Time at={expiresAt} form="exact" />, and until the draft changes.
               </p>

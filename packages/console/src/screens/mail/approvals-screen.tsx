@@ -1,6 +1,7 @@
 // Drafts that wait for a person, with the queue beside the opened draft.
 import type { Identity } from '@callsign/sdk'
 import { useRef } from 'preact/hooks'
+import { ButtonLink } from '../../elements/button.tsx'
 import { Empty, Failure, Loading } from '../../elements/empty.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
@@ -104,7 +105,16 @@ function NothingWaits() {
   })
   return (
     <Screen title="Approvals">
-      <Empty icon="approvals" title="Nothing waits for you" samples={samples}>
+      <Empty
+        icon="approvals"
+        title="Nothing waits for you"
+        samples={samples}
+        action={
+          <ButtonLink icon="identities" href={addressOf('/identities')}>
+            Choose an identity
+          </ButtonLink>
+        }
+      >
         With draft approval, an agent writes drafts and a person sends them. Turn it on for an identity. Its drafts then appear here.
       </Empty>
     </Screen>

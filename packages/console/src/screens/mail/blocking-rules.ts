@@ -1,9 +1,8 @@
 // The rules that already block the sender of a message.
+import { everyAgent } from '@callsign/contract/mail-rules'
 import { ApiError, type MailRule, type Message } from '@callsign/sdk'
 import { useQuery } from '../../cache/query.ts'
 import { client } from '../../session/client.ts'
-
-const everyAgent = '*'
 
 const isBlocking = (rule: MailRule | null): rule is MailRule =>
   rule !== null && rule.action === 'block' && rule.status === 'active' && rule.direction !== 'outbound'

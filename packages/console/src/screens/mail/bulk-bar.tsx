@@ -2,8 +2,9 @@
 import type { Signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { Button } from '../../elements/button.tsx'
-import { Dialog } from '../../elements/dialog.tsx'
 import { TextField } from '../../elements/fields.tsx'
+import { FormDialog } from '../../elements/form-dialog.tsx'
+import { attempt } from '../../elements/toasts.tsx'
 import type { ListRow } from './list-rows.ts'
 import { changeThreads } from './message-actions.ts'
 
@@ -16,13 +17,12 @@ export function BulkBar({ selected, rows }: BulkBarProps) {
   const ids = [...new Set(chosen.flatMap((row) => row.threadId ?? []))]
   const change = (body: Parameters<typeof changeThreads>[1], done: string) => {
     selected.value = new Set()
-    void changeThreads(ids, body, done)
+    void attempt(() => changeThreads(ids, body, done))
   }
-  const addLabel = (event: Event) => {
-    event.preventDefault()
-    if (!label.trim()) return
-    setLabelling(false)
-    change({ add_labels: [label.trim()] }, `labelled ${label.trim()}`)
+  const addLabel = async () => {
+    await changeThreads(ids, { add_labels: [label.trim()] }, `labelled ${label.trim()}`)
+    // The bar and its dialog go with the selection.
+    selected.value = new Set()
   }
   const isUnread = chosen.some((row) => row.isUnread)
   return (
@@ -38,14 +38,15 @@ export function BulkBar({ selected, rows }: BulkBarProps) {
       <Button size="small" icon="trash" label="Move to the trash" onClick={() => change({ folder: 'trash' }, 'moved to the trash')} />
       <Button size="small" kind="quiet" icon="close" label="Clear the selection" onClick={() => (selected.value = new Set())} />
       {isLabelling && (
-        <Dialog title="Add a label" onClose={() => setLabelling(false)}>
-          <form class="stack" onSubmit={addLabel}>
-            <TextField label="Label" value={label} onInput={setLabel} autoFocus />
-            <Button kind="primary" type="submit">
-              Add to {chosen.length}
-            </Button>
-          </form>
-        </Dialog>
+        <FormDialog
+          title="Add a label"
+          action={`Add to ${chosen.length}`}
+          isDisabled={label.trim() === ''}
+          onSubmit={addLabel}
+          onClose={() => setLabelling(false)}
+        >
+          <TextField label="Label" path="/add_labels" value={label} onInput={setLabel} required autoFocus />
+        </FormDialog>
       )}
     </div>
   )

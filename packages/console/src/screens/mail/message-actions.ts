@@ -109,19 +109,23 @@ export async function deleteMessage(handle: string, message: Pick<Message, 'id'>
 
 const concurrencyMax = 6
 
-/** Changes threads, six at a time, and reports how many were changed. */
-export async function changeThreads(ids: string[], body: ThreadChange, done: string): Promise<void> {
+/** Changes threads, six at a time. Resolves with the errors. */
+async function updateThreads(ids: string[], body: ThreadChange): Promise<unknown[]> {
   const queue = [...ids]
-  let failed = 0
+  const errors: unknown[] = []
   const work = async () => {
-    for (let id = queue.shift(); id; id = queue.shift())
-      await client.threads.update(id, body).catch((error: unknown) => {
-        failed++
-        toastError(error)
-      })
+    for (let id = queue.shift(); id; id = queue.shift()) await client.threads.update(id, body).catch((error: unknown) => errors.push(error))
   }
   await Promise.all(Array.from({ length: Math.min(concurrencyMax, ids.length) }, work))
   reloadMail()
-  const changed = ids.length - failed
-  if (changed > 0) toast({ text: `${changed} ${changed === 1 ? 'thread' : 'threads'} ${done}` })
+  return errors
+}
+
+/** Changes threads and reports how many were changed. Rejects when none was. */
+export async function changeThreads(ids: string[], body: ThreadChange, done: string): Promise<void> {
+  const errors = await updateThreads(ids, body)
+  const changed = ids.length - errors.length
+  if (changed === 0 && errors.length > 0) throw errors[0]
+  for (const error of errors) toastError(error)
+  toast({ text: `${changed} ${changed === 1 ? 'thread' : 'threads'} ${done}` })
 }

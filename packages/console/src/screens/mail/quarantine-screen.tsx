@@ -2,6 +2,7 @@
 import type { Identity, MessageSummary } from '@callsign/sdk'
 import { type LoadPage, type Pages, usePages } from '../../cache/pages.ts'
 import { Badge } from '../../elements/badge.tsx'
+import { ButtonLink } from '../../elements/button.tsx'
 import { Empty, Failure, Loading } from '../../elements/empty.tsx'
 import { samplesOf } from '../../elements/samples.ts'
 import { Screen } from '../../elements/screen.tsx'
@@ -137,7 +138,16 @@ function NothingHeld({ pages, handle }: { pages: Pages<MessageSummary>; handle: 
   })
   return (
     <Screen title="Quarantine">
-      <Empty icon="quarantine" title="Nothing in quarantine" samples={samples}>
+      <Empty
+        icon="quarantine"
+        title="Nothing in quarantine"
+        samples={samples}
+        action={
+          <ButtonLink icon="rules" href={addressOf('/rules')}>
+            Show the rules
+          </ButtonLink>
+        }
+      >
         Blocked senders, failed sender checks and unknown senders under an allowlist end here. Agents do not see these messages.
       </Empty>
     </Screen>

@@ -5,26 +5,28 @@ import { invalidate } from '../../cache/query.ts'
 import { Button } from '../../elements/button.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
 import { TextArea } from '../../elements/fields.tsx'
-import { attempt } from '../../elements/toasts.tsx'
+import { Form } from '../../elements/form.tsx'
 import { client } from '../../session/client.ts'
 
 type RejectDialogProps = { handle: string; draft: Draft; onRejected: () => void; onClose: () => void }
 
 export function RejectDialog({ handle, draft, onRejected, onClose }: RejectDialogProps) {
   const [reason, setReason] = useState('')
-  const reject = async (event: Event) => {
-    event.preventDefault()
-    const body = { version: draft.version, ...(reason.trim() ? { reason: reason.trim() } : {}) }
-    const isDone = await attempt(() => client.drafts.reject(handle, draft.id, body), 'Rejected')
+  const reject = async () => {
+    try {
+      await client.drafts.reject(handle, draft.id, { version: draft.version, ...(reason.trim() ? { reason: reason.trim() } : {}) })
+    } finally {
+      invalidate('drafts', 'overview')
+    }
     onClose()
-    if (isDone) onRejected()
-    invalidate('drafts', 'overview')
+    onRejected()
   }
   return (
     <Dialog title="Reject this draft" onClose={onClose}>
-      <form class="stack" onSubmit={(event) => void reject(event)}>
+      <Form done="Rejected" onSubmit={reject}>
         <TextArea
           label="Reason"
+          path="/reason"
           hint="The agent receives it with the event draft.rejected. The draft is deleted."
           rows={4}
           value={reason}
@@ -38,7 +40,7 @@ export function RejectDialog({ handle, draft, onRejected, onClose }: RejectDialo
             Reject
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

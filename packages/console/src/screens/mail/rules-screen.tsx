@@ -1,4 +1,6 @@
-// Mail rules of each agent, and the suppression list of the organization.
+// Mail rules of every agent and of single ones, and the suppression list of the organization.
+
+import { everyAgent } from '@callsign/contract/mail-rules'
 import type { Identity, MailRule } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { listAll } from '../../cache/list-all.ts'
@@ -45,51 +47,70 @@ const samples = samplesOf({
   cli: 'callsign rules add sales --block newsletter.example --direction inbound',
 })
 
+/** Rules of more agents are read one agent at a time. */
+const mergedAgentsMax = 50
+
+const listOf = (owner: string): Promise<MailRule[]> => listAll((page) => client.mailRules.list(owner, page))
+
+/** The rules of every agent first, then those of single agents, newest first. */
+async function loadRules(owner: string, handles: string[]): Promise<MailRule[]> {
+  if (owner !== '') return listOf(owner)
+  const owners = [everyAgent, ...(handles.length > mergedAgentsMax ? [] : handles)]
+  return (await Promise.all(owners.map(listOf))).flat()
+}
+
 function Rules({ identities }: { identities: Identity[] }) {
-  const handle = place.value.query.get('agent') ?? identities[0]?.agent_handle ?? ''
-  const rules = useQuery(handle ? `rules ${handle}` : null, () => listAll((page) => client.mailRules.list(handle, page)))
+  const handles = identities.map((identity) => identity.agent_handle)
+  const owner = place.value.query.get('agent') ?? ''
+  const rules = useQuery(`rules ${owner} ${handles.length}`, () => loadRules(owner, handles))
   const [isAdding, setAdding] = useState(false)
-  if (!handle) return <Empty icon="rules" title="No identities yet" />
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) invalidate('rules')
   }
+  const add = canOperate.value && (
+    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+      Add rule
+    </Button>
+  )
   return (
     <div class="stack">
       <div class="row wrap">
         <Select
           label="Agent"
           isLabelHidden
-          value={handle}
-          options={identities.map(({ agent_handle: value }) => ({ value, label: value }))}
+          value={owner}
+          options={[{ value: '', label: 'All rules' }, ...ownersOf(handles)]}
           onChange={(agent) => setQuery({ agent })}
         />
-        {canOperate.value && (
-          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-            Add rule
-          </Button>
-        )}
+        {add}
       </div>
+      {owner === '' && handles.length > mergedAgentsMax && <p class="faint">Choose an agent to see the rules of it alone.</p>}
       <Loaded query={rules}>
         {(all) =>
           all.length === 0 ? (
-            <Empty icon="rules" title="No rules yet" samples={samples} />
+            <Empty icon="rules" title="No rules yet" samples={samples} action={add}>
+              A rule blocks or allows the mail of an address or a domain.
+            </Empty>
           ) : (
-            <RuleTable rules={all} handle={handle} change={change} />
+            <RuleTable rules={all} change={change} />
           )
         }
       </Loaded>
-      {isAdding && <AddDialog handle={handle} onClose={() => setAdding(false)} />}
+      {isAdding && <AddDialog owner={owner || everyAgent} handles={handles} onClose={() => setAdding(false)} />}
     </div>
   )
 }
 
-type RuleTableProps = { rules: MailRule[]; handle: string; change: (work: () => Promise<unknown>, done: string) => Promise<void> }
+const ownersOf = (handles: string[]) => [{ value: everyAgent, label: 'Every agent' }, ...handles.map((value) => ({ value, label: value }))]
 
-function RuleTable({ rules, handle, change }: RuleTableProps) {
+type RuleTableProps = { rules: MailRule[]; change: (work: () => Promise<unknown>, done: string) => Promise<void> }
+
+function RuleTable({ rules, change }: RuleTableProps) {
+  const ownerOf = (rule: MailRule): string => rule.agent_handle ?? everyAgent
   const toggle = (rule: MailRule) => {
     const status = rule.status === 'active' ? ('paused' as const) : ('active' as const)
     void change(
-      () => client.mailRules.update(handle, rule.id, { status }),
+      () => client.mailRules.update(ownerOf(rule), rule.id, { status }),
       status === 'active' ? 'The rule is active' : 'The rule is paused',
     )
   }
@@ -101,7 +122,8 @@ function RuleTable({ rules, handle, change }: RuleTableProps) {
       columns={[
         { title: 'Action', cell: (rule) => <Badge tone={rule.action === 'allow' ? 'good' : 'bad'}>{rule.action}</Badge> },
         { title: 'Address or domain', cell: (rule) => <span class="mono">{rule.entry}</span> },
-        { title: 'Direction', cell: (rule) => rule.direction },
+        { title: 'Agent', cell: (rule) => rule.agent_handle ?? <span class="muted">every agent</span> },
+        { title: 'Direction', cell: (rule) => directionTexts[rule.direction] },
         { title: 'Reason', cell: (rule) => rule.reason, isMinor: true },
         { title: 'Created', cell: (rule) => <Time at={rule.created_at} />, isMinor: true },
         {
@@ -120,7 +142,7 @@ function RuleTable({ rules, handle, change }: RuleTableProps) {
                   kind="danger"
                   icon="trash"
                   label="Delete"
-                  onClick={() => void change(() => client.mailRules.delete(handle, rule.id), 'The rule is deleted')}
+                  onClick={() => void change(() => client.mailRules.delete(ownerOf(rule), rule.id), 'The rule is deleted')}
                 />
               </span>
             ),
@@ -140,27 +162,27 @@ const directions = [
   { value: 'both', label: 'Both directions' },
 ] as const
 
-function AddDialog({ handle, onClose }: { handle: string; onClose: () => void }) {
+const directionTexts: Record<MailRule['direction'], string> = { inbound: 'to the agent', outbound: 'from the agent', both: 'both' }
+
+type AddProps = { owner: string; handles: string[]; onClose: () => void }
+
+function AddDialog({ owner, handles, onClose }: AddProps) {
+  const [agent, setAgent] = useState(owner)
   const [entry, setEntry] = useState('')
   const [action, setAction] = useState<'allow' | 'block'>('block')
   const [direction, setDirection] = useState<'inbound' | 'outbound' | 'both'>('inbound')
   const [reason, setReason] = useState('')
   const add = async () => {
-    await client.mailRules.create(handle, { direction, action, entry: entry.trim(), ...(reason ? { reason } : {}) })
+    await client.mailRules.create(agent, { direction, action, entry: entry.trim(), ...(reason ? { reason } : {}) })
     invalidate('rules')
   }
   return (
-    <FormDialog
-      title={`Rule for ${handle}`}
-      action="Add"
-      done="The rule is added"
-      isDisabled={entry.trim() === ''}
-      onSubmit={add}
-      onClose={onClose}
-    >
-      <Select label="Action" value={action} options={actions} onChange={setAction} />
+    <FormDialog title="New rule" action="Add" done="The rule is added" isDisabled={entry.trim() === ''} onSubmit={add} onClose={onClose}>
+      <Select label="Agent" value={agent} options={ownersOf(handles)} onChange={setAgent} />
+      <Select label="Action" path="/action" value={action} options={actions} onChange={setAction} />
       <TextField
         label="Address or domain"
+        path="/entry"
         value={entry}
         onInput={setEntry}
         hint="A domain includes its subdomains."
@@ -168,8 +190,8 @@ function AddDialog({ handle, onClose }: { handle: string; onClose: () => void })
         autoFocus
         isMono
       />
-      <Select label="Direction" value={direction} options={directions} onChange={setDirection} />
-      <TextField label="Reason" value={reason} onInput={setReason} />
+      <Select label="Direction" path="/direction" value={direction} options={directions} onChange={setDirection} />
+      <TextField label="Reason" path="/reason" value={reason} onInput={setReason} />
     </FormDialog>
   )
 }

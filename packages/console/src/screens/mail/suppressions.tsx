@@ -29,19 +29,18 @@ export function Suppressions() {
   const remove = async (address: string) => {
     if (await attempt(() => client.suppressions.delete(address), `${address} can be written to again`)) invalidate('suppressions')
   }
+  const add = canOperate.value && (
+    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+      Add address
+    </Button>
+  )
   return (
     <div class="stack">
-      {canOperate.value && (
-        <div class="row">
-          <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
-            Add address
-          </Button>
-        </div>
-      )}
+      {add && <div class="row">{add}</div>}
       <Loaded query={suppressions}>
         {(all) =>
           all.length === 0 ? (
-            <Empty icon="block" title="No suppressed addresses" samples={samples}>
+            <Empty icon="block" title="No suppressed addresses" samples={samples} action={add}>
               Hard bounces and complaints add addresses by themselves.
             </Empty>
           ) : (
@@ -82,8 +81,8 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   }
   return (
     <FormDialog title="Suppress an address" action="Add" done="Added" isDisabled={address.trim() === ''} onSubmit={add} onClose={onClose}>
-      <TextField label="Address" type="email" value={address} onInput={setAddress} required autoFocus />
-      <TextField label="Reason" value={reason} onInput={setReason} />
+      <TextField label="Address" path="/email_address" type="email" value={address} onInput={setAddress} required autoFocus />
+      <TextField label="Reason" path="/reason" value={reason} onInput={setReason} />
     </FormDialog>
   )
 }

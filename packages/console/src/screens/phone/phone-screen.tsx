@@ -88,11 +88,19 @@ function BuyDialog({ onClose }: { onClose: () => void }) {
       <Notice>A real provider charges for the number until you release it.</Notice>
       <Select
         label="Agent"
+        path="/agent_handle"
         value={chosen}
         options={identities.map(({ agent_handle: handle }) => ({ value: handle, label: handle }))}
         onChange={setAgent}
       />
-      <TextField label="State or province" value={region} onInput={setRegion} placeholder="NY" hint="Two letters. Empty for any." />
+      <TextField
+        label="State or province"
+        path="/region"
+        value={region}
+        onInput={setRegion}
+        placeholder="NY"
+        hint="Two letters. Empty for any."
+      />
     </FormDialog>
   )
 }

@@ -3,6 +3,7 @@ import { simulatedFaults } from '@callsign/contract/simulator-choices'
 import { useState } from 'preact/hooks'
 import { Button } from '../../elements/button.tsx'
 import { Select, TextField } from '../../elements/fields.tsx'
+import { Form } from '../../elements/form.tsx'
 import { Table } from '../../elements/table.tsx'
 import { attempt } from '../../elements/toasts.tsx'
 import { client } from '../../session/client.ts'
@@ -26,24 +27,23 @@ export function Faults() {
   const step = steps[op] ? op : (Object.keys(steps)[0] as string)
   const kinds = steps[step] as readonly string[]
   const kind = kinds.includes(fail) ? fail : (kinds[0] as string)
-  const set = (body: Parameters<typeof client.simulator.setFault>[0], done: string) =>
-    attempt(async () => setFaults((await client.simulator.setFault(body)).faults), done)
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void set({ provider: channel, op: step, fail: kind, times: Number(times) }, 'The next calls fail')
-  }
+  const set = async (body: Parameters<typeof client.simulator.setFault>[0]) => setFaults((await client.simulator.setFault(body)).faults)
   return (
     <div class="stack">
       <p class="faint">A fault makes the next calls of a simulated provider fail, so that you see how your agent handles it.</p>
-      <form class="form-row" onSubmit={submit}>
-        <Select label="Channel" value={channel} options={channels} onChange={setChannel} />
-        <Select label="Step" value={step} options={optionsOf(Object.keys(steps))} onChange={setOp} />
-        <Select label="Fault" value={kind} options={optionsOf(kinds)} onChange={setFail} />
-        <TextField label="Times" type="number" value={times} onInput={setTimes} />
+      <Form
+        class="form-row"
+        done="The next calls fail"
+        onSubmit={() => set({ provider: channel, op: step, fail: kind, times: Number(times) })}
+      >
+        <Select label="Channel" path="/provider" value={channel} options={channels} onChange={setChannel} />
+        <Select label="Step" path="/op" value={step} options={optionsOf(Object.keys(steps))} onChange={setOp} />
+        <Select label="Fault" path="/fail" value={kind} options={optionsOf(kinds)} onChange={setFail} />
+        <TextField label="Times" path="/times" type="number" value={times} onInput={setTimes} />
         <Button kind="primary" type="submit">
           Set
         </Button>
-      </form>
+      </Form>
       {faults?.length === 0 && <p class="faint">No fault is pending.</p>}
       {faults && faults.length > 0 && (
         <Table
@@ -60,7 +60,7 @@ export function Faults() {
               cell: (fault) => (
                 <Button
                   size="small"
-                  onClick={() => void set({ provider: fault.provider, op: fault.op, fail: fault.fail, times: 0 }, 'Removed')}
+                  onClick={() => void attempt(() => set({ provider: fault.provider, op: fault.op, fail: fault.fail, times: 0 }), 'Removed')}
                 >
                   Remove
                 </Button>

@@ -1,10 +1,12 @@
 // Writes mail to an agent as an external sender.
 import { useState } from 'preact/hooks'
-import { Button } from '../../elements/button.tsx'
+import { Button, ButtonLink } from '../../elements/button.tsx'
 import { CodeSamples, Empty } from '../../elements/empty.tsx'
 import { Select, TextArea, TextField } from '../../elements/fields.tsx'
+import { Form } from '../../elements/form.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
 import { samplesOf } from '../../elements/samples.ts'
+import { addressOf } from '../../navigation/place.ts'
 import { useIdentities } from '../mail/mailboxes.ts'
 import { deliverMail } from './deliver-mail.ts'
 
@@ -17,12 +19,13 @@ export function Recipient({ value, onChange }: RecipientProps) {
     <Loaded query={identities}>
       {(all) =>
         all.length === 0 ? (
-          <Empty icon="identities" title="No identities yet">
+          <Empty icon="identities" title="No identities yet" action={<ButtonLink href={addressOf('/identities')}>New identity</ButtonLink>}>
             Create an identity first. Mail needs a mailbox.
           </Empty>
         ) : (
           <Select
             label="To"
+            path="/to"
             value={value || (all[0]?.agent_handle as string)}
             options={all.map((one) => ({ value: one.agent_handle, label: `${one.agent_handle}, ${one.mailbox_address}` }))}
             onChange={onChange}
@@ -47,12 +50,6 @@ export function MailForm() {
   const [text, setText] = useState('Do you ship to Norway? Your confirmation code is 492816.')
   const [isBusy, setBusy] = useState(false)
   const body = { to, from: from.trim(), subject, text }
-  const send = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    await deliverMail(body)
-    setBusy(false)
-  }
   const samples = samplesOf({
     method: 'POST',
     path: '/simulator/mail',
@@ -63,15 +60,15 @@ export function MailForm() {
   return (
     <div class="stack">
       <p class="faint">The message takes the path of mail over SMTP: sender checks, mail rules, flags, codes and events.</p>
-      <form class="stack" onSubmit={(event) => void send(event)}>
+      <Form onSubmit={() => deliverMail(body)} onBusy={setBusy}>
         <Recipient value={to} onChange={setTo} />
-        <TextField label="From" value={from} onInput={setFrom} required />
-        <TextField label="Subject" value={subject} onInput={setSubject} />
-        <TextArea label="Text" value={text} onInput={setText} rows={6} />
+        <TextField label="From" path="/from" value={from} onInput={setFrom} required />
+        <TextField label="Subject" path="/subject" value={subject} onInput={setSubject} />
+        <TextArea label="Text" path="/text" value={text} onInput={setText} rows={6} />
         <Button kind="primary" type="submit" icon="sent" disabled={isBusy || !to || !from.trim()}>
           Deliver
         </Button>
-      </form>
+      </Form>
       <CodeSamples samples={samples} />
     </div>
   )

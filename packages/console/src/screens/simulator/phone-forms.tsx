@@ -5,8 +5,9 @@ import { invalidate, useQuery } from '../../cache/query.ts'
 import { Button, ButtonLink } from '../../elements/button.tsx'
 import { Empty } from '../../elements/empty.tsx'
 import { Select, TextField } from '../../elements/fields.tsx'
+import { Form } from '../../elements/form.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
-import { attempt, toast, toastError } from '../../elements/toasts.tsx'
+import { toast } from '../../elements/toasts.tsx'
 import { addressOf, go } from '../../navigation/place.ts'
 import { client } from '../../session/client.ts'
 import { useIdentities } from '../mail/mailboxes.ts'
@@ -18,13 +19,10 @@ export function SmsForm() {
   const [text, setText] = useState('Your code is 492816')
   const simulated = (numbers.data.value ?? []).filter((one) => one.provider === 'simulator')
   const to = chosen || (simulated[0]?.phone_number ?? '')
-  const send = async (event: Event) => {
-    event.preventDefault()
-    await attempt(async () => {
-      const { status } = await client.simulator.sms({ to, from: from.trim(), text })
-      const id = simulated.find((one) => one.phone_number === to)?.id
-      toast({ text: `The text is ${status}`, ...(id && { action: { label: 'Open', run: () => go(addressOf(`/phone/${id}`)) } }) })
-    })
+  const send = async () => {
+    const { status } = await client.simulator.sms({ to, from: from.trim(), text })
+    const id = simulated.find((one) => one.phone_number === to)?.id
+    toast({ text: `The text is ${status}`, ...(id && { action: { label: 'Open', run: () => go(addressOf(`/phone/${id}`)) } }) })
     invalidate('phone')
   }
   return (
@@ -43,19 +41,20 @@ export function SmsForm() {
             Buy a simulated number for an agent first.
           </Empty>
         ) : (
-          <form class="stack" onSubmit={(event) => void send(event)}>
+          <Form onSubmit={send}>
             <Select
               label="To"
+              path="/to"
               value={to}
               options={simulated.map((one) => ({ value: one.phone_number, label: `${one.phone_number}, ${one.agent_handle}` }))}
               onChange={setChosen}
             />
-            <TextField label="From" value={from} onInput={setFrom} required />
-            <TextField label="Text" value={text} onInput={setText} required />
+            <TextField label="From" path="/from" value={from} onInput={setFrom} required />
+            <TextField label="Text" path="/text" value={text} onInput={setText} required />
             <Button kind="primary" type="submit" icon="sent" disabled={!to || !text.trim()}>
               Send
             </Button>
-          </form>
+          </Form>
         )
       }
     </Loaded>
@@ -67,21 +66,17 @@ export function ImessageForm() {
   const [from, setFrom] = useState('+14155550123')
   const [text, setText] = useState<string | null>(null)
   const shown = text ?? `connect @${identities[0]?.agent_handle ?? 'agent'}`
-  const send = async (event: Event) => {
-    event.preventDefault()
-    try {
-      const { effect, conversation_id: id } = await client.simulator.imessage({ from: from.trim(), text: shown })
-      toast({ text: `The message was ${effect}`, ...(id && { action: { label: 'Open', run: () => go(addressOf(`/imessage/${id}`)) } }) })
-    } catch (error) {
-      toastError(error)
-    }
+  const send = async () => {
+    const { effect, conversation_id: id } = await client.simulator.imessage({ from: from.trim(), text: shown })
+    toast({ text: `The message was ${effect}`, ...(id && { action: { label: 'Open', run: () => go(addressOf(`/imessage/${id}`)) } }) })
     invalidate('imessage', 'outbox')
   }
   return (
-    <form class="stack" onSubmit={(event) => void send(event)}>
-      <TextField label="From" value={from} onInput={setFrom} required />
+    <Form onSubmit={send}>
+      <TextField label="From" path="/from" value={from} onInput={setFrom} required />
       <TextField
         label="Text"
+        path="/text"
         value={shown}
         onInput={setText}
         hint="connect @HANDLE starts a conversation with an agent, disconnect ends it."
@@ -89,6 +84,6 @@ export function ImessageForm() {
       <Button kind="primary" type="submit" icon="sent" disabled={!from.trim() || !shown.trim()}>
         Send
       </Button>
-    </form>
+    </Form>
   )
 }

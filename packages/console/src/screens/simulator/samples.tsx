@@ -3,6 +3,7 @@ import { type SimulatedMailSample, simulatedMailSamples } from '@callsign/sdk'
 import { useState } from 'preact/hooks'
 import { Button } from '../../elements/button.tsx'
 import { Table } from '../../elements/table.tsx'
+import { attempt } from '../../elements/toasts.tsx'
 import { deliverMail } from './deliver-mail.ts'
 import { Recipient, useRecipient } from './mail-form.tsx'
 
@@ -13,7 +14,7 @@ export function Samples() {
   const [busy, setBusy] = useState<string | null>(null)
   const deliver = async (sample: SimulatedMailSample) => {
     setBusy(sample)
-    await deliverMail({ to, sample })
+    await attempt(() => deliverMail({ to, sample }))
     setBusy(null)
   }
   return (

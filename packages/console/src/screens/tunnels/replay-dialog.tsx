@@ -33,15 +33,24 @@ export function ReplayDialog({ handle, request, onSent, onClose }: ReplayDialogP
   return (
     <FormDialog title="Edit and replay" action="Send" isWide isDisabled={!method.trim() || !path.trim()} onSubmit={send} onClose={onClose}>
       <div class="request-line">
-        <TextField label="Method" value={method} onInput={setMethod} required isMono />
-        <TextField label="Path" value={path} onInput={setPath} required isMono autoFocus />
+        <TextField label="Method" path="/method" value={method} onInput={setMethod} required isMono />
+        <TextField label="Path" path="/path" value={path} onInput={setPath} required isMono autoFocus />
       </div>
-      <TextArea label="Headers" hint="One per line. Masked values are left out." value={headers} onInput={setHeaders} rows={6} isMono />
+      <TextArea
+        label="Headers"
+        path="/headers"
+        hint="One per line. Masked values are left out."
+        value={headers}
+        onInput={setHeaders}
+        rows={6}
+        isMono
+      />
       {body === null ? (
         <p class="faint">The body is not text. It is sent unchanged.</p>
       ) : (
         <TextArea
           label="Body"
+          path="/body"
           hint={request.request_body_truncated ? 'The captured body was cut. Complete it before you send it.' : undefined}
           value={body}
           onInput={setBody}

@@ -1,5 +1,7 @@
 // Captured bodies, requests and their changes as text.
+
 import type { TunnelRequest } from '@callsign/sdk'
+import { FieldError } from '../../elements/field-error.ts'
 
 const bytesOf = (base64: string): Uint8Array => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
@@ -101,7 +103,7 @@ export function readHeaderLines(text: string): [string, string][] {
     .filter((line) => line.trim() !== '')
     .map((line): [string, string] => {
       const colon = line.indexOf(':')
-      if (colon < 1) throw new Error(`The header line "${line.trim().slice(0, 60)}" has no colon. Write Name: value.`)
+      if (colon < 1) throw new FieldError('/headers', `The header line "${line.trim().slice(0, 60)}" has no colon. Write Name: value.`)
       return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
     })
 }

@@ -1,6 +1,7 @@
 // The tunnels of the agents, and the inspector of one.
 import { useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
+import { ButtonLink } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Empty } from '../../elements/empty.tsx'
 import { Loaded } from '../../elements/loaded.tsx'
@@ -11,6 +12,7 @@ import { Time } from '../../elements/time.tsx'
 import { addressOf } from '../../navigation/place.ts'
 import type { ScreenProps } from '../../screen-entry.ts'
 import { client } from '../../session/client.ts'
+import { canReview } from '../../session/session.ts'
 import { TunnelInspector } from './tunnel-inspector.tsx'
 
 const samples = samplesOf({
@@ -36,7 +38,12 @@ export default function TunnelsScreen({ parts: [handle, openId] }: ScreenProps) 
       <Loaded query={tunnels}>
         {(all) =>
           all.length === 0 ? (
-            <Empty icon="tunnels" title="No tunnels yet" samples={samples}>
+            <Empty
+              icon="tunnels"
+              title="No tunnels yet"
+              samples={samples}
+              action={canReview.value && <ButtonLink href={addressOf('/identities')}>New identity</ButtonLink>}
+            >
               Each identity has a tunnel.
             </Empty>
           ) : (

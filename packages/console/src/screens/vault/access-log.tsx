@@ -71,7 +71,11 @@ function LogTable({ entries, names }: { entries: AuditEntry[]; names: Map<string
           cell: (entry) => entry.target_id && (names.get(entry.target_id) ?? <Id id={entry.target_id} name="object id" />),
         },
         { title: 'Agent', cell: (entry) => <AgentOf entry={entry} />, isMinor: true },
-        { title: 'By', cell: (entry) => (entry.actor_id ? <Id id={entry.actor_id} name="actor id" /> : entry.actor_type), isMinor: true },
+        {
+          title: 'By',
+          cell: (entry) => entry.actor_name ?? (entry.actor_id ? <Id id={entry.actor_id} name="actor id" /> : entry.actor_type),
+          isMinor: true,
+        },
       ]}
     />
   )

@@ -16,7 +16,7 @@ const columnsMax = 30
 
 type Access = { grants: Record<string, GrantedAgent[]>; identities: Identity[] }
 
-async function loadAccess(): Promise<Access> {
+export async function loadAccess(): Promise<Access> {
   const calls = await vaultCalls()
   const [grants, identities] = await Promise.all([calls.grants(), calls.identities()])
   return { grants, identities }

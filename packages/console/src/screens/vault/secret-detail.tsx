@@ -1,12 +1,15 @@
 // One decrypted secret. Hidden values are revealed for a while, and copied values leave the clipboard again.
 import { useEffect, useState } from 'preact/hooks'
+import { useQuery } from '../../cache/query.ts'
 import { Badge, Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Id } from '../../elements/copy.tsx'
 import { Confirm } from '../../elements/dialog.tsx'
 import { Failure, Loading } from '../../elements/empty.tsx'
+import { Loaded } from '../../elements/loaded.tsx'
 import { Time } from '../../elements/time.tsx'
 import { attempt } from '../../elements/toasts.tsx'
+import { loadAccess } from './access-matrix.tsx'
 import { copySecret } from './clipboard.ts'
 import type { ListedSecret } from './protocol.ts'
 import { SecretForm } from './secret-form.tsx'
@@ -53,6 +56,7 @@ export function SecretDetail({ secret, mayWrite }: DetailProps) {
       {error && <Failure error={error} onRetry={load} />}
       {!payload && !error && secret.problem === null && <Loading lines={3} />}
       {payload && <Values secret={secret} payload={payload} />}
+      {mayWrite && <Readers secret={secret} />}
     </article>
   )
 }
@@ -99,6 +103,37 @@ function SecretHead({ secret, mayWrite, payload }: DetailProps & { payload: Reco
         />
       )}
     </header>
+  )
+}
+
+/** The agents that get the ciphertext. People need the vault key alone. */
+function Readers({ secret }: { secret: ListedSecret }) {
+  const access = useQuery('vault-access', loadAccess)
+  return (
+    <section class="stack" aria-label="Readers">
+      <div class="row wrap">
+        <h2 class="grow">Readers</h2>
+        <Button size="small" icon="edit" onClick={() => show({ tab: 'access' })}>
+          Change access
+        </Button>
+      </div>
+      <p class="muted">Owners and operators with the vault key.</p>
+      <Loaded query={access}>
+        {({ grants }) => {
+          const agents = grants[secret.id] ?? []
+          if (agents.length === 0) return <p class="muted">No agent.</p>
+          return (
+            <span class="row wrap">
+              {agents.map((agent) => (
+                <Badge key={agent.identityId} tone="accent">
+                  {agent.agentHandle}
+                </Badge>
+              ))}
+            </span>
+          )
+        }}
+      </Loaded>
+    </section>
   )
 }
 

@@ -5,6 +5,7 @@ import { Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
 import { Select, TextField } from '../../elements/fields.tsx'
+import { Form } from '../../elements/form.tsx'
 import { toast } from '../../elements/toasts.tsx'
 import { codeOf } from './calls.ts'
 import { MemberField } from './member-field.tsx'
@@ -48,20 +49,15 @@ function useSecretForm(known: Known | null, onClose: () => void) {
   const [base, setBase] = useState(known)
   const [fields, setFields] = useState(() => fieldsOf(known))
   const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<string | null>(null)
   const [isConflict, setConflict] = useState(false)
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(null)
+  const submit = async () => {
     try {
       await store(fields, base)
       toast({ text: `${fields.name} is stored` })
       onClose()
     } catch (reason) {
-      if (codeOf(reason) === 'vault_secret_conflict') setConflict(true)
-      else setError(reason instanceof Error ? reason.message : String(reason))
-      setBusy(false)
+      if (codeOf(reason) !== 'vault_secret_conflict') throw reason
+      setConflict(true)
     }
   }
   /** Continues on their version, with their values or with these. */
@@ -72,11 +68,11 @@ function useSecretForm(known: Known | null, onClose: () => void) {
   }
   const isComplete =
     fields.name.trim() !== '' && membersOf(fields.type).every(({ name, isRequired }) => !isRequired || fields.members[name])
-  return { fields, setFields, submit, resolve, error, isConflict, isDisabled: isBusy || isConflict || !isComplete }
+  return { fields, setFields, submit, setBusy, resolve, isConflict, isDisabled: isBusy || isConflict || !isComplete }
 }
 
 export function SecretForm({ known, onClose }: { known: Known | null; onClose: () => void }) {
-  const { fields, setFields, submit, resolve, error, isConflict, isDisabled } = useSecretForm(known, onClose)
+  const { fields, setFields, submit, setBusy, resolve, isConflict, isDisabled } = useSecretForm(known, onClose)
   const footer = (
     <>
       <Button onClick={onClose}>Cancel</Button>
@@ -87,15 +83,10 @@ export function SecretForm({ known, onClose }: { known: Known | null; onClose: (
   )
   return (
     <Dialog title={known ? `Edit ${known.secret.name}` : 'New secret'} footer={footer} onClose={onClose}>
-      <form id="secret-form" class="stack" onSubmit={(event) => void submit(event)}>
-        {error && (
-          <div role="alert">
-            <Notice tone="bad">{error}</Notice>
-          </div>
-        )}
+      <Form id="secret-form" onSubmit={submit} onBusy={setBusy}>
         {isConflict && known && <Conflict id={known.secret.id} onCurrent={resolve} />}
         <SecretFields fields={fields} isNew={known === null} onChange={(change) => setFields({ ...fields, ...change })} />
-      </form>
+      </Form>
     </Dialog>
   )
 }
@@ -106,9 +97,10 @@ function SecretFields({ fields, isNew, onChange }: SecretFieldsProps) {
   const { type, name, description, members } = fields
   return (
     <>
-      {isNew && <Select label="Type" value={type} options={typeOptions} onChange={(next) => onChange({ type: next })} />}
+      {isNew && <Select label="Type" path="/type" value={type} options={typeOptions} onChange={(next) => onChange({ type: next })} />}
       <TextField
         label="Name"
+        path="/name"
         value={name}
         onInput={(next) => onChange({ name: next })}
         hint="Not hidden from the server."
@@ -117,6 +109,7 @@ function SecretFields({ fields, isNew, onChange }: SecretFieldsProps) {
       />
       <TextField
         label="Description"
+        path="/description"
         value={description}
         onInput={(next) => onChange({ description: next })}
         hint="Not encrypted. Put nothing secret here."

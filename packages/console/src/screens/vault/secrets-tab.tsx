@@ -55,20 +55,7 @@ export function SecretsTab({ opened }: { opened: OpenedVault }) {
   return (
     <div class={`split vault-split${selected ? ' has-open' : ''}`}>
       <div class="split-list vault-list" ref={list}>
-        {/* biome-ignore lint/a11y/useSemanticElements: the element <search> does not submit */}
-        <form class="vault-filter" role="search" onSubmit={openFirst}>
-          <TextField
-            label="Search"
-            isLabelHidden
-            type="search"
-            placeholder="Search"
-            value={search}
-            onInput={(text) => show({ search: text })}
-          />
-          <Select label="Type" isLabelHidden value={type} options={typeOptions} onChange={(next) => show({ type: next })} />
-          {mayWrite && <Button icon="plus" kind="primary" label="New secret" onClick={() => setCreating(true)} />}
-          <Button icon="refresh" kind="quiet" label="Load again" onClick={() => void attempt(() => change((calls) => calls.refresh()))} />
-        </form>
+        <Filter onSubmit={openFirst} onCreate={mayWrite ? () => setCreating(true) : null} />
         {found.length === 0 ? (
           <p class="vault-none">{opened.secrets.length === 0 ? 'No secrets.' : 'No secret matches.'}</p>
         ) : (
@@ -83,10 +70,39 @@ export function SecretsTab({ opened }: { opened: OpenedVault }) {
         )}
       </div>
       <div class="split-open">
-        {selected ? <SecretDetail key={selected.id} secret={selected} mayWrite={mayWrite} /> : <NoSecret opened={opened} />}
+        {selected ? (
+          <SecretDetail key={selected.id} secret={selected} mayWrite={mayWrite} />
+        ) : (
+          <NoSecret opened={opened} onCreate={() => setCreating(true)} />
+        )}
       </div>
       {isCreating && <SecretForm known={null} onClose={() => setCreating(false)} />}
     </div>
+  )
+}
+
+/** `onCreate` is null for an agent. */
+function Filter({ onSubmit, onCreate }: { onSubmit: (event: Event) => void; onCreate: (() => void) | null }) {
+  const { search, type } = view.value
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the element <search> does not submit
+    <form class="vault-filter" role="search" onSubmit={onSubmit}>
+      <TextField
+        label="Search"
+        isLabelHidden
+        type="search"
+        placeholder="Search"
+        value={search}
+        onInput={(text) => show({ search: text })}
+      />
+      <Select label="Type" isLabelHidden value={type} options={typeOptions} onChange={(next) => show({ type: next })} />
+      {onCreate && (
+        <Button icon="plus" kind="primary" onClick={onCreate}>
+          New secret
+        </Button>
+      )}
+      <Button icon="refresh" kind="quiet" label="Load again" onClick={() => void attempt(() => change((calls) => calls.refresh()))} />
+    </form>
   )
 }
 
@@ -103,10 +119,15 @@ function SecretRow({ secret, isSelected }: { secret: ListedSecret; isSelected: b
   )
 }
 
-function NoSecret({ opened }: { opened: OpenedVault }) {
+function NoSecret({ opened, onCreate }: { opened: OpenedVault; onCreate: () => void }) {
   if (opened.secrets.length > 0) return <Empty icon="vault" title="Choose a secret" />
   const isAgent = caller.value?.role === 'agent'
   if (isAgent) return <Empty icon="vault" title="No secret is granted to this agent" />
+  const create = (
+    <Button kind="primary" icon="plus" onClick={onCreate}>
+      Store a secret
+    </Button>
+  )
   const samples = samplesOf({
     method: 'POST',
     path: '/vault/secrets',
@@ -115,7 +136,7 @@ function NoSecret({ opened }: { opened: OpenedVault }) {
     cli: 'callsign vault set payments --type api_key --value-file -',
   })
   return (
-    <Empty icon="vault" title="No secrets yet" samples={samples}>
+    <Empty icon="vault" title="No secrets yet" samples={samples} action={create}>
       Store a password, an API key or an SSH key, and grant it to the agents that need it.
     </Empty>
   )

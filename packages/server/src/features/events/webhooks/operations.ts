@@ -76,7 +76,7 @@ type Parts = {
 const webhooksMax = 1000
 const secretBytes = 32
 
-/** How events reach a program on a private address. */
+/** The ways to a program on a private address. */
 const localRemedy =
   'To receive events on your own machine, run `callsign listen --forward-to URL`. Or the operator adds the range to `CALLSIGN_OUTBOUND_ALLOW_CIDRS`.'
 
