@@ -1,5 +1,6 @@
 // Folders and mailboxes beside the message list.
 import type { Identity } from '@callsign/sdk'
+import { useEffect, useRef } from 'preact/hooks'
 import { useQuery } from '../../cache/query.ts'
 import { Icon, type IconName } from '../../elements/icon.tsx'
 import { addressOf } from '../../navigation/place.ts'
@@ -43,8 +44,15 @@ function linkTo(filter: MailFilter, change: Partial<MailFilter>): string {
 export function FolderPane({ filter, identities = [] }: { filter: MailFilter; identities: Identity[] | undefined }) {
   const path = filter.mailbox ? `folders?mailbox=${encodeURIComponent(filter.mailbox)}` : 'folders'
   const counts = useQuery(`folders ${filter.mailbox}`, () => consoleCall<FolderCounts>('GET', path)).data.value
+  const list = useRef<HTMLDivElement>(null)
+  // On a phone the folders are one row that scrolls.
+  useEffect(() => {
+    const row = list.current
+    const current = row?.querySelector<HTMLElement>('[aria-current]')
+    if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - 16
+  }, [filter.folder, filter.label])
   return (
-    <div class="mail-folders">
+    <div ref={list} class="mail-folders">
       <nav aria-label="Folders">
         {folders.map((folder) => (
           <a

@@ -82,7 +82,7 @@ function Rules({ identities }: { identities: Identity[] }) {
           options={[{ value: '', label: 'All rules' }, ...ownersOf(handles)]}
           onChange={(agent) => setQuery({ agent })}
         />
-        {add}
+        {rules.data.value?.length !== 0 && add}
       </div>
       {owner === '' && handles.length > mergedAgentsMax && <p class="faint">Choose an agent to see the rules of it alone.</p>}
       <Loaded query={rules}>

@@ -36,7 +36,7 @@ export function Suppressions() {
   )
   return (
     <div class="stack">
-      {add && <div class="row">{add}</div>}
+      {(suppressions.data.value?.length ?? 0) > 0 && <div class="row">{add}</div>}
       <Loaded query={suppressions}>
         {(all) =>
           all.length === 0 ? (

@@ -3,7 +3,6 @@ import type { Tunnel, TunnelRequest } from '@callsign/sdk'
 import { useEffect } from 'preact/hooks'
 import { invalidate, useQuery } from '../../cache/query.ts'
 import { Badge } from '../../elements/badge.tsx'
-import { ButtonLink } from '../../elements/button.tsx'
 import { Copy } from '../../elements/copy.tsx'
 import { Empty } from '../../elements/empty.tsx'
 import { Select, TextField } from '../../elements/fields.tsx'
@@ -39,13 +38,8 @@ export function TunnelInspector({ handle, openId }: { handle: string; openId: st
     const timer = setInterval(() => document.hidden || void requests.reload(), refreshMs)
     return () => clearInterval(timer)
   }, [handle])
-  const actions = (
-    <ButtonLink icon="back" href={addressOf('/tunnels')}>
-      All
-    </ButtonLink>
-  )
   return (
-    <Screen title={`Tunnel of ${handle}`} actions={actions} isFlush>
+    <Screen title={`Tunnel of ${handle}`} back={{ href: addressOf('/tunnels'), label: 'All tunnels' }} isFlush>
       <div class="inspector-panes">
         <Loaded query={tunnel}>
           {(data) => (
