@@ -134,3 +134,23 @@ describe('programs with a form of their own', () => {
     expect(read('On\u00a0Tue, Mar\u202f3, 2026 at 9:15 AM Bob wrote：')).toEqual(from(0))
   })
 })
+
+describe('without a colon', () => {
+  test.each(['On Tue, 3 Mar 2026 09:15:00 +0100 Bob <bob@x.example> wrote', 'Le 3 mars 2026 à 09:15, Bob <bob@x.example> a écrit'])(
+    'dated, with an address: %s',
+    (text) => expect(read(text)).toEqual(from(0)),
+  )
+  test.each([
+    'On 3 March 2026 I sent it to Bob <bob@x.example> and he never wrote',
+    'On 3 March 2026 Bob wrote',
+    'That is the letter that Bob <bob@x.example> wrote',
+    'On 3 March 2026 Bob <bob@x.example> wrote to me',
+  ])('a sentence: %s', (text) => expect(read(text)).toBe(null))
+})
+
+test.each([
+  '3 марта 2026 г. Боб <bob@x.example> напісаў:',
+  '2026 թ. մարտի 3-ին 09:15 Բոբ <bob@x.example> գրել է:',
+  'Mar 3, 2026 09:15 Bob <bob@x.example> aliandika:',
+  'Am 03.03.2026 um 09:15 hat Bob <bob@x.example> geschrieben:',
+])('a verb of another language: %s', (text) => expect(read(text)).toEqual(from(0)))

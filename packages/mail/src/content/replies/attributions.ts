@@ -20,6 +20,7 @@ export function findAttribution(lines: readonly string[], index: number, from: n
   const kind = endOf(line, isAboveQuote)
   if (kind === null || (kind === 'address' && isVerbAlone(lines[index + 1] ?? ''))) return null
   if (kind === 'dashes') return findDashed(lines, index, from)
+  if (kind === 'verb') return { start: index, before: '', behind: '' }
   if (kind === 'arrows') return { start: index, before: '', behind: '' }
   if (!hasHint(lines, index, from)) return null
   const isWrapped = isQuoted(line)
@@ -61,7 +62,7 @@ function hasHint(lines: readonly string[], index: number, from: number): boolean
   return text.includes('@') || text.includes('mailto:') || text.includes('sent:') || hasVerb(text)
 }
 
-type LineEnd = 'colon' | 'dashes' | 'arrows' | 'address'
+type LineEnd = 'colon' | 'dashes' | 'arrows' | 'address' | 'verb'
 
 // The end of an attribution on this line. Null for most lines, by their last character.
 function endOf(line: string, isAboveQuote: boolean): LineEnd | null {
@@ -74,10 +75,17 @@ function endOf(line: string, isAboveQuote: boolean): LineEnd | null {
       .charCodeAt(line.replace(FORMAT_CHARACTERS, '').length - 1)
   if (last === 0x3a || last === 0xff1a) return !isQuoted(line) || isVerbAlone(line) ? 'colon' : null
   if (last === 0x2d) return DASHED_END.test(line) ? 'dashes' : null
-  if (last !== 0x3e && last !== 0x29) return null
+  if (last !== 0x3e && last !== 0x29) return isVerbAtEnd(line) ? 'verb' : null
   // GroupWise writes ">>> Ann <ann@example.com> 3/3/2026 9:15 AM >>>" above a text without marks.
   if (/^>>> ?[^>\s].{2,200}>>>$/.test(line) && hasDate(line)) return 'arrows'
   return isAboveQuote && !isQuoted(line) ? 'address' : null
+}
+
+// Some webmail programs leave out the colon. A date, an address in brackets and the verb at the end distinguish the line from a sentence.
+function isVerbAtEnd(line: string): boolean {
+  if (!line.includes('@') || isQuoted(line)) return false
+  const lower = normalize(line)
+  return hasAddress(lower) && hasDay(lower) && hasOpener(lower) && VERB_AT_END.test(lower)
 }
 
 const FORMAT_CHARACTERS = /[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
@@ -137,6 +145,7 @@ const hasDay = (text: string): boolean =>
   /\b(?:19|20)\d\d\b|\d{4}[年년]|\d[-./]\s?\d{1,2}[-./]\s?\d|\d[-./ ]\p{L}{3,10}\.?[-./ ]\d{2}/u.test(text)
 // One pattern takes a tenth of the time of a search for each word.
 const verb = new RegExp(WROTE_WORDS.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'))
+const VERB_AT_END = new RegExp(`[>)\\]]\\s?(?:${verb.source})$`)
 const hasVerb = (text: string): boolean => verb.test(text)
 const hasAddress = (text: string): boolean =>
   /<\s?[^<>\s]{1,200}@[^<>\s]{1,200}\s?>/.test(text) ||

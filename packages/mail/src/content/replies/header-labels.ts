@@ -20,7 +20,7 @@ const LABELS: Record<HeaderKind, string[]> = {
       'تاريخ الإرسال | التاريخ | נשלח | תאריך | ส่งแล้ว | ส่งเมื่อ | วันที่ | تاریخ | तारीख | তারিখ',
   ),
   to: list(
-    'to|an|à|a|para|per a|aan|till|til|vastaanottaja|do|komu|dla|címzett|кому|до|за|προς|kime|alıcı|către|cui|saaja|kam|kam|' +
+    'to|an|adresat|à|a|para|per a|aan|till|til|vastaanottaja|do|komu|dla|címzett|кому|до|за|προς|kime|alıcı|către|cui|saaja|kam|kam|' +
       '宛先 | 收件人 | 收件者 | 받는 사람 | 받는사람 | đến | tới | kepada | ke | إلى | אל | ถึง | به | प्रति | প্রাপক | za | prima | rivolto a | destinatario | destinataire | empfänger',
   ),
   cc: list(
@@ -50,3 +50,18 @@ export function labelKind(line: string): HeaderKind | null {
     .replace(/^[\s*_|]+|[\s*_|]+$/g, '')
   return KINDS.get(label.replace(/[\u00a0\u3000\s]+/g, ' ').toLowerCase()) ?? null
 }
+
+// Labels of one letter also end words and sentences.
+const INLINE_LETTERS_MIN = 2
+const INLINE = new RegExp(
+  `(?<![\\p{L}\\p{M}])(${[...KINDS.keys()]
+    .filter((label) => label.length >= INLINE_LETTERS_MIN)
+    .toSorted((a, b) => b.length - a.length)
+    .map((label) => label.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+    .join('|')})\\s?[:：]`,
+  'giu',
+)
+
+/** The fields that the labels on one line name. */
+export const inlineLabelKinds = (line: string): Set<HeaderKind> =>
+  new Set([...line.matchAll(INLINE)].map((match) => KINDS.get(match[1]!.toLowerCase()) as HeaderKind))

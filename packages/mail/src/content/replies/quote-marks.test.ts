@@ -140,3 +140,22 @@ describe('the end of a header block', () => {
     ['no label first', 'Hi\nFrom: Bob\nTo: Ann\nSubject: x', -1],
   ])('%s', (_name, text, end) => expect(endOf(text)).toBe(end))
 })
+
+test.each<[string, number]>([
+  ['From: Ann <ann@x.example> Sent: 3 March 2026 To: Bob Subject: Offer', 1],
+  ['Betreff: Angebot 3.3.2026 09:15Von: Ann An: Bob', 1],
+  ['-------- Ursprüngliche Nachricht --------Von: Ann Datum: 03.03.26 An: Betreff: Angebot', 1],
+  ['-- Original Message -- From: Ann Date: 3 March Subject: Offer', 1],
+  ['From: Berlin To: Paris Date: Monday', -1],
+  ['Subject: three things', -1],
+  ['The fields are From: Ann, Date: Monday and Subject: Offer', -1],
+  ['-- Shopping list -- From: the market Date: Monday Subject: fruit', -1],
+])('a header on one line: %s', (line, end) => {
+  expect(findHeaderBlockEnd([line], 0)).toBe(end)
+})
+
+test('"Message du" with a colon is a mark above a header', () => {
+  const below = ['De : Ann <ann@x.example>', 'A : bob@x.example', 'Sujet : Devis']
+  expect(isOriginalMark(['Message du : 03/03/2026 09:15', ...below], 0)).toBe(true)
+  expect(isOriginalMark(['Message du : trésorier', ...below], 0)).toBe(false)
+})

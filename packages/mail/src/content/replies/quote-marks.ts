@@ -1,5 +1,5 @@
 // Recognizes the lines by which mail programs mark a quoted or forwarded message.
-import { type HeaderKind, labelKind } from './header-labels.ts'
+import { type HeaderKind, inlineLabelKinds, labelKind } from './header-labels.ts'
 import { FORWARDED_MESSAGE, ORIGINAL_MESSAGE } from './reply-phrases.ts'
 
 /** True for a line that begins with ">". A line that begins with ">From " is text that a mailbox file escaped. */
@@ -39,8 +39,8 @@ export function isOriginalMark(lines: readonly string[], index: number): boolean
 const TITLE_CHARACTERS_MAX = 120
 const COLON_END = /[:：]\s?\*{0,2}$/
 
-// "Message du 03/03/26 09:15" of Orange.
-const MESSAGE_OF = /^ {0,3}message du \d/i
+// "Message du 03/03/26 09:15" or "Message du : 03/03/26" of Orange.
+const MESSAGE_OF = /^ {0,3}message du(?: ?:)? \d/i
 
 // The words between dashes or equals signs, in lower case. Null for other lines.
 function titleOf(written: string): string | null {
@@ -119,6 +119,7 @@ const TIME = /\d[:.h]\d\d/
  * date, two more fields, and a subject or an address, so that an itinerary is not a block.
  */
 export function findHeaderBlockEnd(lines: readonly string[], index: number): number {
+  if (isInlineHeader(lines[index]!)) return index + 1
   const first = labelKind(lines[index]!)
   if (first === null) return -1
   const kinds = new Set<HeaderKind>([first])
@@ -147,4 +148,20 @@ export function findHeaderBlockEnd(lines: readonly string[], index: number): num
   // Some programs write a time and one person only.
   const isShort = kinds.size === 2 && hasTime && (kinds.has('to') || kinds.has('from')) && hasAddress
   return isComplete || isShort ? end : -1
+}
+
+const INLINE_CHARACTERS_MAX = 600
+const MARK_IN_FRONT = /^[\s*]*[-_=]{2,}\s*([^-_=\n]{3,50}?)\s*[-_=]{2,}\s*/
+
+/**
+ * True for a header block on one line, such as "Subject: Offer From: Ann Date: 03.03.2026", to which some programs join the lines of HTML. The line begins
+ * with a label, or with "-----Original Message-----" and a label, and names a subject and two more fields.
+ */
+function isInlineHeader(line: string): boolean {
+  if (line.length > INLINE_CHARACTERS_MAX || !/[:：].*[:：].*[:：]/.test(line)) return false
+  const mark = MARK_IN_FRONT.exec(line)
+  const rest = mark !== null && ORIGINAL_MESSAGE.includes(plainTitle(mark[1]!)) ? line.slice(mark[0].length) : line
+  if (labelKind(rest) === null) return false
+  const kinds = inlineLabelKinds(rest)
+  return kinds.size >= 3 && kinds.has('subject') && (kinds.has('from') || kinds.has('date'))
 }

@@ -5,6 +5,7 @@ export const WROTE_WORDS = [
   'wrote', // English
   'writes',
   'schrieb', // German
+  'geschrieben',
   'a écrit', // French
   'écrivait',
   'écrivit',
@@ -69,6 +70,10 @@ export const WROTE_WORDS = [
   '작성',
   '썼습니다',
   '보낸 메시지',
+  // Armenian, Georgian, Azerbaijani, Uzbek, Mongolian, Belarusian, and languages of South Asia, Southeast Asia and Africa
+  ...'գրել է|წერდა|დაწერა|yazıb|yozdi|бичсэн|напісаў|لکھا|लिहिले|लेख्नुभयो|લખ્યું|ਲਿਖਿਆ|రాశారు|ಬರೆದ|എഴുതി|ලිව්වා|បានសរសេរ|ຂຽນ|ရေးခဲ့|ጻፈ|aliandika'.split(
+    '|',
+  ),
 ]
 
 /** First words of an attribution that starts with a date, in lower case and with their blank. */

@@ -62,3 +62,40 @@ describe('the line of a device', () => {
 
   test('above the range does not count', () => expect(without('Sent from my iPhone\n\n', 1)).toBe('\n'))
 })
+
+const RULE = '_'.repeat(40)
+
+describe('the footer of a mailing list', () => {
+  test.each<[string, string, string]>([
+    ['with its name', `Hi\n\n${RULE}\nGardeners mailing list\ngardeners@lists.example`, 'Hi\n'],
+    ['with its page', `Hi\n${RULE}\n\ngardeners@lists.example\nhttps://lists.example/listinfo/gardeners\n`, 'Hi'],
+    ['a rule above own text', `Hi\n${RULE}\nThe second part is about roses.`, `Hi\n${RULE}\nThe second part is about roses.`],
+    ['a rule above a long text', `Hi\n${RULE}\n${lines(7)}\nmailing list`, `Hi\n${RULE}\n${lines(7)}\nmailing list`],
+    ['a short rule', 'Hi\n_____\nGardeners mailing list', 'Hi\n_____\nGardeners mailing list'],
+  ])('%s', (_name, text, kept) => expect(without(text)).toBe(kept))
+})
+
+describe('the line of a device above a quotation without marks', () => {
+  test.each<[string, string, string]>([
+    ['below own text', 'Yes\n\nSent from my iPhone\n\nCan you come?\nBob', 'Yes\n'],
+    ['above own text', 'Sent from my iPhone\n\nYes, I can.', 'Sent from my iPhone\n\nYes, I can.'],
+    ['above a postscript', 'Yes\n\nSent from my iPhone\n\nP.S. Bring milk.', 'Yes\n\nSent from my iPhone\n\nP.S. Bring milk.'],
+    ['of an app', 'Ja\n\nGesendet von Outlook für Android<https://aka.ms/x>\n\nKommst du?', 'Ja\n'],
+    ['that names no device', 'Yes\n\nSent via the post office\n\nBye', 'Yes\n\nSent via the post office\n\nBye'],
+    ['within a paragraph', 'The photo was\nsent from my iPhone\nthis morning.', 'The photo was\nsent from my iPhone\nthis morning.'],
+    [
+      'that is a sentence',
+      'Yes\n\nSent from my desk, which is much larger than yours.\n\nBye',
+      'Yes\n\nSent from my desk, which is much larger than yours.\n\nBye',
+    ],
+  ])('%s', (_name, text, kept) => expect(without(text)).toBe(kept))
+})
+
+test.each([
+  'Poslano iz mojega telefona',
+  'Dikirim dari iPhone saya',
+  'Στάλθηκε από το iPhone μου',
+  'Ottieni Outlook per iOS',
+  'ส่งจาก iPhone ของฉัน',
+  'Sent with Spark',
+])('the last line of a device: %s', (line) => expect(without(`Hi\n\n${line}`)).toBe('Hi\n'))
