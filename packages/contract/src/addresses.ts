@@ -51,7 +51,7 @@ export const createAddress = operation({
         description: 'A verified custom domain or the mail domain, by its name. Defaults to the default domain.',
       }),
     ),
-    is_primary: Type.Optional(Type.Boolean()),
+    is_primary: Type.Optional(Type.Boolean({ description: 'true makes it the primary address.' })),
     client_id: Type.Optional(ClientId),
   }),
   status: 201,

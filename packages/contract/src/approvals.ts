@@ -1,5 +1,6 @@
 // Requests for the approval of drafts, and the one-time links that decide them.
 import Type from 'typebox'
+import { DraftVersionNumber } from './draft-inputs.ts'
 import { Draft } from './drafts.ts'
 import { operation } from './operation.ts'
 import { Cursor, HandleReference, id, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
@@ -38,7 +39,7 @@ export const requestApproval = operation({
   scopes: ['drafts:write', 'drafts:approve'],
   params: draftParams,
   body: strict({
-    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    version: Type.Optional(DraftVersionNumber),
     expires_at: Type.Optional(
       Type.Unsafe<string>({
         ...Timestamp,

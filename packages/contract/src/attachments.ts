@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { Flag } from './flags.ts'
 import { operation } from './operation.ts'
-import { id, MailboxParam, nullableString, strict } from './schema.ts'
+import { described, id, MailboxParam, nullableString, strict } from './schema.ts'
 
 /** Bytes per message with its attachments. */
 export const messageBytesMax = 25 * 1024 * 1024
@@ -22,14 +22,21 @@ export const Attachment = Type.Object(
   { $id: 'Attachment' },
 )
 
+export const attachmentsDescription = 'Files of the message. With the text, a message has at most 25 MB.'
+const Filename = Type.String({ minLength: 1, maxLength: 255, description: 'The name of the file, without a path.' })
+const ContentType = Type.String({ minLength: 3, maxLength: 255, description: 'The media type, such as application/pdf.' })
+const Base64 = Type.String({ description: 'The bytes of the file as base64.' })
+
 /** One attachment of a send, reply or forward, as base64 `content` or as a public `url` that the server fetches once. */
 export const AttachmentInput = strict(
   {
-    filename: Type.String({ minLength: 1, maxLength: 255 }),
-    content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
-    content: Type.Optional(Type.String({ description: 'Base64.' })),
-    url: Type.Optional(Type.String({ minLength: 8, maxLength: 2048 })),
-    content_id: Type.Optional(nullableString({ maxLength: 200 })),
+    filename: Filename,
+    content_type: Type.Optional(described(ContentType, 'The media type, such as application/pdf. By default that of the name.')),
+    content: Type.Optional(described(Base64, 'The bytes of the file as base64. Required without url.')),
+    url: Type.Optional(
+      Type.String({ minLength: 8, maxLength: 2048, description: 'A public address from which the server fetches the file once.' }),
+    ),
+    content_id: Type.Optional(nullableString({ maxLength: 200, description: 'The name by which html shows the file, as cid:NAME.' })),
   },
   { $id: 'AttachmentInput' },
 )
@@ -38,7 +45,7 @@ export const AttachmentInput = strict(
 export const ReplyAttachmentInput = strict(
   {
     ...AttachmentInput.properties,
-    content_type: Type.String({ minLength: 3, maxLength: 255 }),
+    content_type: ContentType,
   },
   { $id: 'ReplyAttachmentInput' },
 )
@@ -48,13 +55,13 @@ export const DraftAttachmentInput = strict(
   {
     filename: AttachmentInput.properties.filename,
     content_type: AttachmentInput.properties.content_type,
-    content: Type.String({ description: 'Base64.' }),
+    content: Base64,
     content_id: AttachmentInput.properties.content_id,
   },
   { $id: 'DraftAttachmentInput' },
 )
 
-export const AttachmentInputs = Type.Array(AttachmentInput, { maxItems: 50 })
+export const AttachmentInputs = Type.Array(AttachmentInput, { maxItems: 50, description: attachmentsDescription })
 
 export const attachmentFormats = ['pdf', 'docx', 'xlsx', 'csv', 'html', 'rtf', 'image', 'message', 'text'] as const
 
@@ -109,7 +116,10 @@ export const downloadAttachment = operation({
   tag: 'Messages',
   scopes: [],
   params: strict({ attachment_id: id('attachment') }),
-  query: strict({ expires: Type.String({ maxLength: 20 }), signature: Type.String({ maxLength: 100 }) }),
+  query: strict({
+    expires: Type.String({ maxLength: 20, description: 'The end of the link, in seconds since 1970, as the link has it.' }),
+    signature: Type.String({ maxLength: 100, description: 'The signature of the link.' }),
+  }),
   status: 200,
   media: 'application/octet-stream',
   errors: ['forbidden'],

@@ -28,7 +28,11 @@ export const sendBatch = operation({
   tag: 'Mail',
   scopes: ['mail:send'],
   body: strict({
-    messages: Type.Array(strict({ agent: HandleReference, ...composition }), { minItems: 1, maxItems: sendBatchMax }),
+    messages: Type.Array(strict({ agent: HandleReference, ...composition }), {
+      minItems: 1,
+      maxItems: sendBatchMax,
+      description: 'The messages, each with its agent.',
+    }),
     mode: Type.Optional(
       Type.Unsafe<'strict' | 'permissive'>({
         type: 'string',
@@ -64,7 +68,12 @@ export const sendBatch = operation({
   bodyBytesMax: attachmentBodyBytesMax,
 })
 
-const ids = Type.Array(id('message'), { minItems: 1, maxItems: messageBatchMax, uniqueItems: true })
+const ids = Type.Array(id('message'), {
+  minItems: 1,
+  maxItems: messageBatchMax,
+  uniqueItems: true,
+  description: 'Ids of messages, of any mailbox that the key can access.',
+})
 const missing = Type.Array(Type.String(), { description: 'Ids of messages that are not there, or that the key cannot access.' })
 
 export const updateMessages = operation({

@@ -1,7 +1,7 @@
 // Reports of other mail servers about custom domains: DMARC (RFC 7489) and TLS (RFC 8460).
 import Type, { type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, id, Limit, page, strict, Timestamp } from './schema.ts'
+import { Cursor, described, id, Limit, page, strict, Timestamp } from './schema.ts'
 
 const ReportKind = Type.Unsafe<'dmarc' | 'tls'>({ type: 'string', enum: ['dmarc', 'tls'] })
 
@@ -43,7 +43,11 @@ export const listDomainReports = operation({
   tag: 'Domains',
   scopes: ['domains:read'],
   params: strict({ domain_id: id('domain') }),
-  query: strict({ kind: Type.Optional(ReportKind), limit: Limit, cursor: Cursor }),
+  query: strict({
+    kind: Type.Optional(described(ReportKind, 'Only reports about DMARC, or only those about TLS.')),
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: page(DomainReport),
 })

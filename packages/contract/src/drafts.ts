@@ -1,20 +1,29 @@
 // Drafts with optimistic versions, sent immediately or at a scheduled time.
 import Type from 'typebox'
-import { Attachment, attachmentBodyBytesMax, DraftAttachmentInput } from './attachments.ts'
+import { Attachment, attachmentBodyBytesMax, attachmentsDescription, DraftAttachmentInput } from './attachments.ts'
 import { ClientId, clientIdField } from './client-id.ts'
+import {
+  contentAliases,
+  DraftVersionNumber,
+  NullableHeaders,
+  NullableSubject,
+  nullableAddresses,
+  nullableText,
+  SendAt,
+} from './draft-inputs.ts'
 import { automaticField, Labels, markChanges, marks, metadataField, tagsField } from './metadata.ts'
 import { operation } from './operation.ts'
 import {
-  AddressOrAddresses,
   CustomHeaders,
   FromAddress,
+  forwardAttachmentsField,
   References,
-  recipientsMax,
+  recipients,
+  replyAllField,
+  replyToField,
   Subject,
-  subjectCharactersMax,
-  Text,
 } from './outbound-mail.ts'
-import { AddressText, Deleted, id, MailboxParam, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { Deleted, described, id, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50
@@ -75,21 +84,7 @@ export const Draft = Type.Object(
   { $id: 'Draft' },
 )
 
-const DraftAttachmentInputs = Type.Array(DraftAttachmentInput, { maxItems: draftAttachmentsMax })
-
-const nullableAddresses = Type.Unsafe<string | string[] | null>({
-  anyOf: [AddressText, { type: 'array', items: AddressText, maxItems: recipientsMax }, { type: 'null' }],
-})
-const NullableSubject = nullableString({ maxLength: subjectCharactersMax })
-const NullableText = nullableString({ maxLength: 10_000_000 })
-const NullableHeaders = Type.Union([CustomHeaders, Type.Null()])
-
-const contentAliases = {
-  text: Type.Optional(Text),
-  body_text: Type.Optional(Text),
-  html: Type.Optional(Text),
-  body_html: Type.Optional(Text),
-}
+const DraftAttachmentInputs = Type.Array(DraftAttachmentInput, { maxItems: draftAttachmentsMax, description: attachmentsDescription })
 
 const draftsPath = '/api/v1/mailboxes/{email_address}/drafts'
 const mailboxParams = strict({ email_address: MailboxParam })
@@ -105,23 +100,21 @@ export const createDraft = operation({
   params: mailboxParams,
   body: strict({
     from: Type.Optional(FromAddress),
-    to: Type.Optional(AddressOrAddresses),
-    cc: Type.Optional(AddressOrAddresses),
-    bcc: Type.Optional(AddressOrAddresses),
-    reply_to: Type.Optional(AddressOrAddresses),
+    ...recipients,
+    reply_to: replyToField,
     subject: Type.Optional(Subject),
     ...contentAliases,
-    in_reply_to: Type.Optional(id('message')),
+    in_reply_to: Type.Optional(described(id('message'), 'The message that the draft answers. Not together with forward_of.')),
     references: Type.Optional(References),
-    reply_all: Type.Optional(Type.Boolean()),
-    forward_of: Type.Optional(id('message')),
+    reply_all: replyAllField,
+    forward_of: Type.Optional(described(id('message'), 'The message that the draft forwards, below its text.')),
     client_id: Type.Optional(ClientId),
-    forward_attachments: Type.Optional(Type.Boolean()),
+    forward_attachments: forwardAttachmentsField,
     attachments: Type.Optional(DraftAttachmentInputs),
     headers: Type.Optional(CustomHeaders),
     automatic: automaticField,
     ...marks,
-    send_at: Type.Optional(nullableTimestamp),
+    send_at: Type.Optional(SendAt),
   }),
   bodyOptional: true,
   status: 201,
@@ -152,24 +145,26 @@ export const updateDraft = operation({
   scopes: ['drafts:write'],
   params: draftParams,
   body: strict({
-    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    version: Type.Optional(DraftVersionNumber),
     from: Type.Optional(nullableString({ minLength: 3, maxLength: 900, description: 'The author. null for the primary address.' })),
-    to: Type.Optional(nullableAddresses),
-    cc: Type.Optional(nullableAddresses),
-    bcc: Type.Optional(nullableAddresses),
-    reply_to: Type.Optional(nullableAddresses),
+    to: Type.Optional(nullableAddresses('Recipients. null clears them.')),
+    cc: Type.Optional(nullableAddresses('Recipients of a copy. null clears them.')),
+    bcc: Type.Optional(nullableAddresses('Recipients of a copy that the others do not see. null clears them.')),
+    reply_to: Type.Optional(nullableAddresses('Addresses for answers. null clears them.')),
     subject: Type.Optional(NullableSubject),
-    text: Type.Optional(NullableText),
-    body_text: Type.Optional(NullableText),
-    html: Type.Optional(NullableText),
-    body_html: Type.Optional(NullableText),
+    text: Type.Optional(nullableText('The body as plain text. null clears it.')),
+    body_text: Type.Optional(nullableText('Another name of text.')),
+    html: Type.Optional(nullableText('The body as HTML. null clears it.')),
+    body_html: Type.Optional(nullableText('Another name of html.')),
     add_attachments: Type.Optional(DraftAttachmentInputs),
-    remove_attachments: Type.Optional(Type.Array(id('attachment'), { maxItems: draftAttachmentsMax, uniqueItems: true })),
+    remove_attachments: Type.Optional(
+      Type.Array(id('attachment'), { maxItems: draftAttachmentsMax, uniqueItems: true, description: 'Ids of files that the draft loses.' }),
+    ),
     headers: Type.Optional(NullableHeaders),
     automatic: automaticField,
     labels: Type.Optional(Labels),
     ...markChanges,
-    send_at: Type.Optional(nullableTimestamp),
+    send_at: Type.Optional(SendAt),
   }),
   status: 200,
   reply: Draft,
@@ -242,8 +237,8 @@ export const rejectDraft = operation({
   scopes: ['drafts:approve'],
   params: draftParams,
   body: strict({
-    version: Type.Optional(Type.Integer({ minimum: 1 })),
-    reason: Type.Optional(Type.String({ maxLength: 2000 })),
+    version: Type.Optional(DraftVersionNumber),
+    reason: Type.Optional(Type.String({ maxLength: 2000, description: 'The reason, which the agent reads.' })),
   }),
   bodyOptional: true,
   status: 200,
@@ -272,11 +267,9 @@ export const sendDraft = operation({
   scopes: ['mail:send', 'drafts:approve'],
   params: draftParams,
   body: strict({
-    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    version: Type.Optional(DraftVersionNumber),
     from: Type.Optional(FromAddress),
-    to: Type.Optional(AddressOrAddresses),
-    cc: Type.Optional(AddressOrAddresses),
-    bcc: Type.Optional(AddressOrAddresses),
+    ...recipients,
     subject: Type.Optional(Subject),
     ...contentAliases,
   }),

@@ -40,7 +40,7 @@ const WakeLimit = Type.Union(
   [
     strict({
       events: Type.Integer({ minimum: 1, maximum: 1000, description: 'Events per sender and window.' }),
-      window_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+      window_seconds: Type.Integer({ minimum: 1, maximum: 86_400, description: 'The length of a window in seconds.' }),
     }),
     Type.Null(),
   ],
@@ -87,7 +87,11 @@ const DisplayName = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f]*$',
   description: 'Shown in email headers. Must not contain control characters.',
 })
-const Description = Type.String({ maxLength: 2000 })
+const Description = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  maxLength: 2000,
+  description: 'A note for people.',
+})
 const handleParams = strict({ handle: Type.String({ minLength: 1, description: 'The agent handle, or the identity id.' }) })
 
 export const createIdentity = operation({
@@ -100,9 +104,11 @@ export const createIdentity = operation({
   body: strict({
     agent_handle: Handle,
     display_name: Type.Optional(DisplayName),
-    description: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2000 })),
-    custom_domain_id: Type.Optional(nullableString()),
-    domain: Type.Optional(nullableString({ maxLength: 253 })),
+    description: Type.Optional(Description),
+    custom_domain_id: Type.Optional(nullableString({ description: 'The verified domain of the mailbox, by its id.' })),
+    domain: Type.Optional(
+      nullableString({ maxLength: 253, description: 'The verified domain of the mailbox, by its name. By default the default domain.' }),
+    ),
     local_part: Type.Optional(LocalPart),
     client_id: Type.Optional(ClientId),
     metadata: Type.Optional(Metadata),
@@ -151,11 +157,16 @@ export const updateIdentity = operation({
   body: strict(
     {
       display_name: Type.Optional(DisplayName),
-      description: Type.Optional(Type.Union([Description, Type.Null()])),
+      description: Type.Optional(Description),
       custom_domain_id: Type.Optional(
         nullableString({ description: 'Moves the mailbox to this verified domain. null moves it to the mail domain.' }),
       ),
-      instructions: Type.Optional(nullableString({ maxLength: instructionsCharactersMax })),
+      instructions: Type.Optional(
+        nullableString({
+          maxLength: instructionsCharactersMax,
+          description: 'Instructions for the program that acts as the agent. The server does not follow them.',
+        }),
+      ),
       draft_approval: Type.Optional(DraftApproval),
       inbound_mode: Type.Optional(MailMode),
       outbound_mode: Type.Optional(MailMode),

@@ -2,7 +2,19 @@
 import Type from 'typebox'
 import { attachmentBodyBytesMax } from './attachments.ts'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, pageFields, strict, Timestamp } from './schema.ts'
+import {
+  Cursor,
+  described,
+  HandleReference,
+  id,
+  Limit,
+  nullableString,
+  nullableTimestamp,
+  page,
+  pageFields,
+  strict,
+  Timestamp,
+} from './schema.ts'
 
 /** Maximum length of a message's text, in characters. */
 export const imessageTextCharactersMax = 20_000
@@ -130,13 +142,18 @@ export const sendImessage = operation({
   tag: 'iMessage',
   scopes: ['imessage:send'],
   body: strict({
-    conversation_id: Type.Optional(id('conversation')),
-    to: Type.Optional(E164),
-    text: Type.String({ minLength: 1, maxLength: imessageTextCharactersMax }),
+    conversation_id: Type.Optional(described(id('conversation'), 'The conversation to write in. Not together with `to`.')),
+    to: Type.Optional(described(E164, 'The number of the person, such as +12015550123. Required without conversation_id.')),
+    text: Type.String({ minLength: 1, maxLength: imessageTextCharactersMax, description: 'The text of the message.' }),
     media_url: Type.Optional(
       Type.String({ minLength: 8, maxLength: 2048, description: 'A PNG, JPEG, GIF or PDF of at most 10 MB. The server fetches it once.' }),
     ),
-    identity_id: Type.Optional(HandleReference),
+    identity_id: Type.Optional(
+      described(
+        HandleReference,
+        'The agent that writes: its handle or identity id. Needed if the person is connected to several agents, or to none.',
+      ),
+    ),
   }),
   status: 200,
   reply: ImessageSent,
@@ -152,7 +169,11 @@ export const listImessages = operation({
   summary: 'Lists messages of one active or archived conversation, or of all, oldest first.',
   tag: 'iMessage',
   scopes: ['imessage:read'],
-  query: strict({ conversation_id: Type.Optional(id('conversation')), limit: Limit, cursor: Cursor }),
+  query: strict({
+    conversation_id: Type.Optional(described(id('conversation'), 'Only messages of this conversation.')),
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: Type.Object(
     { messages: Type.Array(ImessageItem, { description: 'The same items as `data`.' }), ...pageFields(ImessageItem) },
@@ -168,7 +189,12 @@ export const listImessageConversations = operation({
   summary: 'Lists conversations, newest first.',
   tag: 'iMessage',
   scopes: ['imessage:read'],
-  query: strict({ agent: Type.Optional(HandleReference), status: Type.Optional(ConversationStatus), limit: Limit, cursor: Cursor }),
+  query: strict({
+    agent: Type.Optional(HandleReference),
+    status: Type.Optional(described(ConversationStatus, 'Only active conversations, or only those that have ended.')),
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: page(ImessageConversation),
   errors: ['not_found'],
@@ -209,8 +235,12 @@ export const receiveImessageCallback = operation({
   tag: 'iMessage',
   scopes: [],
   params: strict({
-    provider: Type.String({ minLength: 1, maxLength: 32 }),
-    route_token: Type.String({ minLength: 1, maxLength: 128 }),
+    provider: Type.String({ minLength: 1, maxLength: 32, description: 'The name of the provider, such as linq.' }),
+    route_token: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'The secret part of the address that the server gave the provider.',
+    }),
   }),
   raw: true,
   status: 200,
@@ -220,9 +250,11 @@ export const receiveImessageCallback = operation({
 
 /** A file sent by a simulated phone. */
 const SimulatedFile = strict({
-  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
-  content: Type.Optional(Type.String({ description: 'Base64.' })),
-  url: Type.Optional(Type.String({ minLength: 8, maxLength: 2048 })),
+  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255, description: 'The media type, such as image/png.' })),
+  content: Type.Optional(Type.String({ description: 'The bytes of the file as base64. Required without url.' })),
+  url: Type.Optional(
+    Type.String({ minLength: 8, maxLength: 2048, description: 'A public address from which the server fetches the file.' }),
+  ),
 })
 
 export const simulateImessage = operation({
@@ -234,8 +266,8 @@ export const simulateImessage = operation({
   scopes: ['simulator:write'],
   body: strict({
     from: Type.String({ minLength: 3, maxLength: 320, description: 'A phone number in E.164, or an Apple ID.' }),
-    text: Type.Optional(Type.String({ maxLength: imessageTextCharactersMax })),
-    media: Type.Optional(Type.Array(SimulatedFile, { maxItems: 10 })),
+    text: Type.Optional(Type.String({ maxLength: imessageTextCharactersMax, description: 'The text. Required without media.' })),
+    media: Type.Optional(Type.Array(SimulatedFile, { maxItems: 10, description: 'Files of the message.' })),
   }),
   status: 201,
   reply: Type.Object(

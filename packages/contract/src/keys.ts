@@ -1,10 +1,14 @@
 // API keys. The plaintext is returned on creation only, and revocation takes effect immediately.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { Cursor, described, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 import { type Scope as ScopeName, type ScopePreset, scopeMeanings, scopePresets, scopes } from './scopes.ts'
 
-export const KeyType = Type.Unsafe<'organization' | 'agent'>({ type: 'string', enum: ['organization', 'agent'] })
+export const KeyType = Type.Unsafe<'organization' | 'agent'>({
+  type: 'string',
+  enum: ['organization', 'agent'],
+  description: 'A key of the whole organization, or of some of its agents.',
+})
 
 const Scope = Type.Unsafe<ScopeName>({
   type: 'string',
@@ -69,6 +73,8 @@ export const CreatedKey = Type.Object(
   { $id: 'CreatedKey' },
 )
 
+const KeyName = Type.String({ minLength: 1, maxLength: 100, description: 'A name for people, such as the program that uses the key.' })
+
 export const createKey = operation({
   id: 'createKey',
   method: 'POST',
@@ -77,10 +83,12 @@ export const createKey = operation({
   tag: 'Keys',
   scopes: ['keys:write'],
   body: strict({
-    name: Type.String({ minLength: 1, maxLength: 100 }),
+    name: KeyName,
     type: KeyType,
-    agent_handle: Type.Optional(HandleReference),
-    agent_handles: Type.Optional(Type.Array(HandleReference, { minItems: 1, maxItems: keyAgentsMax, uniqueItems: true })),
+    agent_handle: Type.Optional(described(HandleReference, 'The agent of an agent key. Not together with agent_handles.')),
+    agent_handles: Type.Optional(
+      Type.Array(HandleReference, { minItems: 1, maxItems: keyAgentsMax, uniqueItems: true, description: 'The agents of an agent key.' }),
+    ),
     scopes: Type.Optional(
       Type.Array(Scope, {
         maxItems: scopes.length,
@@ -96,7 +104,9 @@ export const createKey = operation({
         description: 'IPv4 and IPv6 addresses or CIDR ranges. Other addresses are answered with 403.',
       }),
     ),
-    expires_at: Type.Optional(nullableTimestamp),
+    expires_at: Type.Optional(
+      nullableString({ format: 'date-time', description: 'The time from which the key is refused. Without it, the key does not expire.' }),
+    ),
   }),
   status: 201,
   reply: CreatedKey,
@@ -125,7 +135,7 @@ export const updateKey = operation({
   tag: 'Keys',
   scopes: ['keys:write'],
   params: strict({ id: id('key') }),
-  body: strict({ name: Type.String({ minLength: 1, maxLength: 100 }) }),
+  body: strict({ name: KeyName }),
   status: 200,
   reply: Key,
 })

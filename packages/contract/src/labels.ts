@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { ClientId, clientIdField } from './client-id.ts'
 import { Label } from './metadata.ts'
 import { operation } from './operation.ts'
-import { Cursor, Deleted, id, Limit, MailboxParam, page, strict, Timestamp } from './schema.ts'
+import { Cursor, Deleted, described, id, Limit, MailboxParam, page, strict, Timestamp } from './schema.ts'
 
 /** The most labels of a mailbox. */
 export const mailboxLabelsMax = 500
@@ -26,6 +26,8 @@ export const MailboxLabel = Type.Object(
   { $id: 'MailboxLabel' },
 )
 
+const LabelName = described(Label, 'The label, as messages and threads have it.')
+
 const labelsPath = '/api/v1/mailboxes/{email_address}/labels'
 const mailboxParams = strict({ email_address: MailboxParam })
 const labelParams = strict({ email_address: MailboxParam, label_id: id('label') })
@@ -38,7 +40,7 @@ export const createLabel = operation({
   tag: 'Labels',
   scopes: ['mail:write'],
   params: mailboxParams,
-  body: strict({ name: Label, color: Type.Optional(Color), client_id: Type.Optional(ClientId) }),
+  body: strict({ name: LabelName, color: Type.Optional(Color), client_id: Type.Optional(ClientId) }),
   status: 201,
   reply: MailboxLabel,
   errors: ['conflict'],
@@ -66,7 +68,7 @@ export const updateLabel = operation({
   tag: 'Labels',
   scopes: ['mail:write'],
   params: labelParams,
-  body: strict({ name: Type.Optional(Label), color: Type.Optional(Color) }, { minProperties: 1 }),
+  body: strict({ name: Type.Optional(LabelName), color: Type.Optional(Color) }, { minProperties: 1 }),
   status: 200,
   reply: MailboxLabel,
   errors: ['conflict'],

@@ -12,9 +12,9 @@ export const MailMode = word(['open', 'allowlist'], {
     "open allows every address that no rule blocks. allowlist allows only addresses that a rule allows and, inbound, answers to the agent's mail.",
 })
 
-const RuleDirection = word(['inbound', 'outbound', 'both'])
-const RuleAction = word(['allow', 'block'])
-const RuleStatus = word(['active', 'paused'])
+const RuleDirection = word(['inbound', 'outbound', 'both'], { description: 'The mail that the rule is about: received, sent, or both.' })
+const RuleAction = word(['allow', 'block'], { description: 'allow lets mail pass, block quarantines received mail and refuses sent mail.' })
+const RuleStatus = word(['active', 'paused'], { description: 'A paused rule has no effect.' })
 
 export const MailRule = Type.Object(
   {
@@ -61,7 +61,7 @@ const Entry = Type.String({
   maxLength: addressCharactersMax,
   description: 'An address such as user@example.com, or a domain such as example.com, which includes its subdomains.',
 })
-const Reason = nullableString({ maxLength: 500 })
+const Reason = nullableString({ maxLength: 500, description: 'The reason for the rule, which decisions quote.' })
 
 export const createMailRule = operation({
   id: 'createMailRule',

@@ -1,6 +1,6 @@
 // Filters by which messages are listed and waited for.
 import Type from 'typebox'
-import { addressCharactersMax, id, Timestamp } from './schema.ts'
+import { addressCharactersMax, described, id, Timestamp } from './schema.ts'
 import { waitFields } from './waits.ts'
 
 /** Folders that a list of messages can be limited to. */
@@ -18,9 +18,9 @@ export const listFilters = {
   from: Type.Optional(Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'Part of the sender address or name.' })),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'A recipient address.' })),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
-  after: Type.Optional(Timestamp),
-  before: Type.Optional(Timestamp),
-  thread_id: Type.Optional(id('thread')),
+  after: Type.Optional(described(Timestamp, 'Only messages after this time.')),
+  before: Type.Optional(described(Timestamp, 'Only messages before this time.')),
+  thread_id: Type.Optional(described(id('thread'), 'Only messages of this thread.')),
 }
 
 export const waitFilters = {
@@ -37,5 +37,5 @@ export const waitFilters = {
     Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'A recipient address, such as one of yours with a +tag.' }),
   ),
   subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
-  thread_id: Type.Optional(id('thread')),
+  thread_id: Type.Optional(described(id('thread'), 'Only messages of this thread.')),
 }

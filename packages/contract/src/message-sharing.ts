@@ -36,7 +36,14 @@ export const shareMessage = operation({
   scopes: ['mail:read'],
   params: strict(messageParams),
   body: strict({
-    expires_in_seconds: Type.Optional(Type.Integer({ minimum: 60, maximum: shareSecondsMax, default: shareSecondsDefault })),
+    expires_in_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 60,
+        maximum: shareSecondsMax,
+        default: shareSecondsDefault,
+        description: 'Seconds until the link ends: 48 hours by default, at most 7 days.',
+      }),
+    ),
   }),
   bodyOptional: true,
   status: 200,

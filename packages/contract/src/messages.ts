@@ -9,6 +9,7 @@ import { operation } from './operation.ts'
 import {
   Cursor,
   Deleted,
+  described,
   HandleReference,
   id,
   Limit,
@@ -32,9 +33,9 @@ export const listMail = operation({
   tag: 'Mail',
   scopes: ['mail:read'],
   query: strict({
-    thread_id: Type.Optional(id('thread')),
+    thread_id: Type.Optional(described(id('thread'), 'Only messages of this thread.')),
     agent: Type.Optional(HandleReference),
-    direction: Type.Optional(Direction),
+    direction: Type.Optional(described(Direction, 'inbound for received messages, outbound for sent ones.')),
     folder: listFilters.folder,
     ...markFilters,
     view: viewField,
@@ -53,14 +54,15 @@ export const listMail = operation({
   errors: ['not_found'],
 })
 
-const Switch = Type.Optional(Type.Boolean())
+const change = (description: string) => Type.Optional(Type.Boolean({ description }))
+const labels = (description: string) => Type.Optional(described(Labels, description))
 /** The changes of flags, labels, tags and metadata. */
 export const flagChanges = {
-  is_read: Switch,
-  is_starred: Switch,
-  labels: Type.Optional(Labels),
-  add_labels: Type.Optional(Labels),
-  remove_labels: Type.Optional(Labels),
+  is_read: change('true marks as read, false as unread.'),
+  is_starred: change('true sets the star, false removes it.'),
+  labels: labels('Replaces all labels.'),
+  add_labels: labels('Adds these labels.'),
+  remove_labels: labels('Removes these labels.'),
   ...markChanges,
 }
 
@@ -85,13 +87,13 @@ export const listMessages = operation({
   scopes: ['mail:read'],
   params: mailboxParams,
   query: strict({
-    is_read: Switch,
-    is_starred: Switch,
+    is_read: change('Only read messages, or only unread ones.'),
+    is_starred: change('Only messages with a star, or only those without.'),
     is_trashed: Type.Optional(Type.Boolean({ description: 'true lists the trash, newest message first. It is left out otherwise.' })),
-    direction: Type.Optional(Direction),
-    status: Type.Optional(MessageStatus),
-    label: Type.Optional(Label),
-    flag: Type.Optional(FlagType),
+    direction: Type.Optional(described(Direction, 'inbound for received messages, outbound for sent ones.')),
+    status: Type.Optional(described(MessageStatus, 'The state of receipt or delivery.')),
+    label: Type.Optional(described(Label, 'Only messages with this label.')),
+    flag: Type.Optional(described(FlagType, 'Only messages with a flag of this type.')),
     ...listFilters,
     ...markFilters,
     view: viewField,
@@ -222,7 +224,13 @@ export const searchMessages = operation({
   tag: 'Messages',
   scopes: ['mail:read'],
   params: mailboxParams,
-  query: strict({ q: Type.String({ minLength: 1, maxLength: 500 }), ...markFilters, view: viewField, limit: Limit, cursor: Cursor }),
+  query: strict({
+    q: Type.String({ minLength: 1, maxLength: 500, description: 'Words, with "phrases", -exclusions and OR.' }),
+    ...markFilters,
+    view: viewField,
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: page(
     Type.Object(

@@ -1,11 +1,11 @@
 // Labels and tags of messages, and the metadata of identities, threads, messages and drafts: fields in requests and replies, limits and filters.
 import Type, { type Static } from 'typebox'
 
-export const Label = Type.String({ minLength: 1, maxLength: 100 })
+export const Label = Type.String({ minLength: 1, maxLength: 100, description: 'A label.' })
 
 /** The most labels of a message, and of a thread. */
 export const labelsMax = 50
-export const Labels = Type.Array(Label, { maxItems: labelsMax, uniqueItems: true })
+export const Labels = Type.Array(Label, { maxItems: labelsMax, uniqueItems: true, description: 'Labels of your own.' })
 
 /** Maximum tags of a message. */
 export const tagsMax = 50

@@ -63,7 +63,9 @@ export const pauseOrganization = operation({
   summary: 'Stops all sending of mail and iMessages at once. Further messages are accepted and held.',
   tag: 'Identity and caller',
   scopes: ['organization:write'],
-  body: strict({ reason: Type.Optional(Type.String({ maxLength: 500 })) }),
+  body: strict({
+    reason: Type.Optional(Type.String({ maxLength: 500, description: 'The reason, which people and refused programs read.' })),
+  }),
   bodyOptional: true,
   status: 200,
   reply: Organization,

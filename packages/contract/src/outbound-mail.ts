@@ -1,10 +1,10 @@
 // Sends new messages, replies and forwards.
 import Type from 'typebox'
-import { AttachmentInputs, attachmentBodyBytesMax, ReplyAttachmentInput } from './attachments.ts'
+import { AttachmentInputs, attachmentBodyBytesMax, attachmentsDescription, ReplyAttachmentInput } from './attachments.ts'
 import type { ErrorCode } from './errors.ts'
 import { automaticField, marks } from './metadata.ts'
 import { operation } from './operation.ts'
-import { AddressText, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
+import { AddressText, described, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
 
 /** Maximum recipients per message, in To, Cc and Bcc together. */
 export const recipientsMax = 50
@@ -12,11 +12,32 @@ export const recipientsMax = 50
 /** Maximum characters per subject. RFC 5322 §2.1.1 limits a header line to 998. */
 export const subjectCharactersMax = 998
 
-const Addresses = Type.Array(AddressText, { maxItems: recipientsMax })
+const Addresses = Type.Array(AddressText, {
+  maxItems: recipientsMax,
+  description: 'Addresses, each as user@example.com or Name <user@example.com>.',
+})
 export const AddressOrAddresses = stringOrList(AddressText, recipientsMax)
-export const Subject = Type.String({ maxLength: subjectCharactersMax })
-export const Text = Type.String({ maxLength: 10_000_000 })
-export const CustomHeaders = Type.Record(Type.String(), Type.String({ maxLength: 16_384 }), { maxProperties: 50 })
+export const Subject = Type.String({ maxLength: subjectCharactersMax, description: 'The subject, in one line.' })
+export const Text = Type.String({
+  maxLength: 10_000_000,
+  description: 'The body as plain text. Derived from html when it is missing or blank.',
+})
+export const Html = Type.String({ maxLength: 10_000_000, description: 'The body as HTML.' })
+export const CustomHeaders = Type.Record(Type.String(), Type.String({ maxLength: 16_384 }), {
+  maxProperties: 50,
+  description: 'Further header fields of the message by name, such as List-Unsubscribe. Fields that the server writes itself are refused.',
+})
+
+/** The recipients of replies, forwards and drafts, as one address or a list. To, Cc and Bcc have at most 50 addresses together. */
+export const recipients = {
+  to: Type.Optional(described(AddressOrAddresses, 'Recipients. To, Cc and Bcc have at most 50 addresses together.')),
+  cc: Type.Optional(described(AddressOrAddresses, 'Recipients of a copy.')),
+  bcc: Type.Optional(described(AddressOrAddresses, 'Recipients of a copy that the other recipients do not see.')),
+}
+export const replyToField = Type.Optional(described(AddressOrAddresses, 'Addresses for answers, if they are not to go to the author.'))
+export const threadField = Type.Optional(
+  described(id('thread'), 'The thread of the mailbox that the message joins. A new thread starts without it.'),
+)
 
 /** The author of a message, among the addresses of its agent. */
 export const FromAddress = Type.String({
@@ -32,19 +53,28 @@ export const References = Type.Array(Type.String({ minLength: 3, maxLength: 998,
     'The Message-IDs of the messages that this one answers, oldest first, with their angle brackets. They are sent as References, the last also as In-Reply-To. The message joins the thread of the nearest one that the mailbox has. Not together with thread_id or in_reply_to.',
 })
 
+export const replyAllField = Type.Optional(
+  Type.Boolean({ description: 'true also answers the other recipients of the message, in Cc. `to` and `cc` replace them.' }),
+)
+export const forwardAttachmentsField = Type.Optional(
+  Type.Boolean({ description: 'false leaves out the attachments of the forwarded message.' }),
+)
+
 /** The fields of a new message. */
 export const composition = {
   from: Type.Optional(FromAddress),
-  to: Type.Array(AddressText, { minItems: 1, maxItems: recipientsMax }),
-  cc: Type.Optional(Addresses),
-  bcc: Type.Optional(Addresses),
-  reply_to: Type.Optional(AddressOrAddresses),
+  to: Type.Array(AddressText, {
+    minItems: 1,
+    maxItems: recipientsMax,
+    description: 'Recipients, each as user@example.com or Name <user@example.com>. To, Cc and Bcc have at most 50 addresses together.',
+  }),
+  cc: Type.Optional(described(Addresses, 'Recipients of a copy.')),
+  bcc: Type.Optional(described(Addresses, 'Recipients of a copy that the other recipients do not see.')),
+  reply_to: replyToField,
   subject: Subject,
-  text: Type.Optional(
-    Type.String({ maxLength: 10_000_000, description: 'Required without html. Derived from html when it is missing or blank.' }),
-  ),
-  html: Type.Optional(Text),
-  thread_id: Type.Optional(id('thread')),
+  text: Type.Optional(described(Text, 'The body as plain text. Required without html. Derived from html when it is missing or blank.')),
+  html: Type.Optional(Html),
+  thread_id: threadField,
   references: Type.Optional(References),
   attachments: Type.Optional(AttachmentInputs),
   headers: Type.Optional(CustomHeaders),
@@ -111,13 +141,11 @@ export const replyToMessage = operation({
   body: strict({
     from: Type.Optional(FromAddress),
     text: Type.Optional(Text),
-    html: Type.Optional(Text),
-    reply_all: Type.Optional(Type.Boolean()),
-    to: Type.Optional(AddressOrAddresses),
-    cc: Type.Optional(AddressOrAddresses),
-    bcc: Type.Optional(AddressOrAddresses),
-    reply_to: Type.Optional(AddressOrAddresses),
-    attachments: Type.Optional(Type.Array(ReplyAttachmentInput, { maxItems: 50 })),
+    html: Type.Optional(Html),
+    reply_all: replyAllField,
+    ...recipients,
+    reply_to: replyToField,
+    attachments: Type.Optional(Type.Array(ReplyAttachmentInput, { maxItems: 50, description: attachmentsDescription })),
     headers: Type.Optional(CustomHeaders),
     automatic: Type.Optional(
       Type.Boolean({
@@ -144,14 +172,13 @@ export const forwardMessage = operation({
   params: messageParams,
   body: strict({
     from: Type.Optional(FromAddress),
-    to: stringOrList(AddressText, recipientsMax),
-    cc: Type.Optional(AddressOrAddresses),
-    bcc: Type.Optional(AddressOrAddresses),
-    reply_to: Type.Optional(AddressOrAddresses),
-    subject: Type.Optional(Subject),
+    ...recipients,
+    to: described(AddressOrAddresses, 'Recipients. To, Cc and Bcc have at most 50 addresses together.'),
+    reply_to: replyToField,
+    subject: Type.Optional(described(Subject, 'The subject. By default that of the message, with Fwd: before it.')),
     text: Type.Optional(Text),
-    html: Type.Optional(Text),
-    forward_attachments: Type.Optional(Type.Boolean()),
+    html: Type.Optional(Html),
+    forward_attachments: forwardAttachmentsField,
     attachments: Type.Optional(AttachmentInputs),
     headers: Type.Optional(CustomHeaders),
     ...marks,

@@ -8,8 +8,12 @@ import { WaitCursor, waitFields } from './waits.ts'
 export const smsStatuses = ['pending', 'ready', 'assignment_failed'] as const
 export type SmsStatus = (typeof smsStatuses)[number]
 
-const CountryCode = Type.Unsafe<'US' | 'CA'>({ type: 'string', enum: ['US', 'CA'] })
-const NumberType = Type.Unsafe<'local' | 'toll_free'>({ type: 'string', enum: ['local', 'toll_free'] })
+const CountryCode = Type.Unsafe<'US' | 'CA'>({ type: 'string', enum: ['US', 'CA'], description: 'The country of the number: US or CA.' })
+const NumberType = Type.Unsafe<'local' | 'toll_free'>({
+  type: 'string',
+  enum: ['local', 'toll_free'],
+  description: 'local for a number of a region, toll_free for one that callers do not pay for.',
+})
 
 export const PhoneNumber = Type.Object(
   {
@@ -146,7 +150,7 @@ export const listSmsMessages = operation({
   scopes: ['phone:read'],
   params: numberParams,
   query: strict({
-    is_read: Type.Optional(Type.Boolean()),
+    is_read: Type.Optional(Type.Boolean({ description: 'Only read texts, or only unread ones.' })),
     from: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'The whole number of the sender.' })),
     limit: Limit,
     cursor: Cursor,
@@ -192,7 +196,7 @@ export const updateSmsMessage = operation({
   tag,
   scopes: ['phone:write'],
   params: messageParams,
-  body: strict({ is_read: Type.Boolean() }),
+  body: strict({ is_read: Type.Boolean({ description: 'true marks as read, false as unread.' }) }),
   status: 200,
   reply: SmsMessage,
 })

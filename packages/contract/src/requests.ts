@@ -1,7 +1,7 @@
 // The log of API requests, without the values that they carried.
 import Type, { type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, described, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
 const Method = Type.Unsafe<(typeof methods)[number]>({ type: 'string', enum: [...methods] })
@@ -39,9 +39,11 @@ export const listRequests = operation({
   tag: 'Requests',
   scopes: ['requests:read'],
   query: strict({
-    method: Type.Optional(Method),
-    status_class: Type.Optional(Type.Unsafe<StatusClass>({ type: 'string', enum: [...statusClasses] })),
-    key_id: Type.Optional(id('key')),
+    method: Type.Optional(described(Method, 'Only requests with this method.')),
+    status_class: Type.Optional(
+      Type.Unsafe<StatusClass>({ type: 'string', enum: [...statusClasses], description: 'Only these status codes.' }),
+    ),
+    key_id: Type.Optional(described(id('key'), 'Only requests of this key.')),
     path: Type.Optional(
       Type.String({
         minLength: 1,
@@ -49,8 +51,8 @@ export const listRequests = operation({
         description: 'The beginning of the path, with parameters as in the reference: `/api/v1/webhooks/{id}`.',
       }),
     ),
-    after: Type.Optional(Timestamp),
-    before: Type.Optional(Timestamp),
+    after: Type.Optional(described(Timestamp, 'Only requests after this time.')),
+    before: Type.Optional(described(Timestamp, 'Only requests before this time.')),
     limit: Limit,
     cursor: Cursor,
   }),

@@ -6,6 +6,13 @@ import { type IdKind, idPattern, idPrefixes } from './ids.ts'
 export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false })
 
+/** The same schema with a description of its use in one place. */
+export const described = <S extends TSchema>(schema: S, description: string): S =>
+  Object.defineProperties({} as S, {
+    ...Object.getOwnPropertyDescriptors(schema),
+    description: { value: description, enumerable: true, configurable: true, writable: true },
+  })
+
 /** A string or null, as one type array so that serialization stays cheap. */
 export const nullableString = (options: Record<string, unknown> = {}) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })
@@ -15,11 +22,35 @@ export const Timestamp = Type.String({ format: 'date-time' })
 
 export const nullableTimestamp = nullableString({ format: 'date-time' })
 
+/** Names of resources in sentences, where they differ from the kind of the id. */
+const idNames: { [K in IdKind]?: string } = {
+  messageShare: 'the link',
+  domainReport: 'the report',
+  mailRule: 'the rule',
+  phoneNumber: 'the phone number',
+  sms: 'the text',
+  imessage: 'the message',
+  tunnelRequest: 'the recorded request',
+  vaultSecret: 'the secret',
+  vaultAccess: 'the grant',
+  vaultKey: 'the vault key or recovery key',
+}
+
 /** The id of an existing resource, as a path parameter, query parameter or body field. Ids are opaque: text of any other form is an unknown id. */
-export const id = (kind: IdKind) => Type.String({ minLength: 1, examples: [`${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q`] })
+export const id = (kind: IdKind) =>
+  Type.String({
+    minLength: 1,
+    description: `The id of ${idNames[kind] ?? `the ${kind}`}.`,
+    examples: [`${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q`],
+  })
 
 /** The id of a new resource that the client creates itself. */
-export const clientMadeId = (kind: IdKind) => Type.String({ pattern: idPattern(kind), maxLength: 40 })
+export const clientMadeId = (kind: IdKind) =>
+  Type.String({
+    pattern: idPattern(kind),
+    maxLength: 40,
+    description: 'An id that the client makes, so that the encrypted data can name it. Generated if it is missing.',
+  })
 
 /** A field that takes one string or a list, such as the recipients of replies and drafts. */
 export const stringOrList = (item: TSchema, maxItems: number) =>
@@ -37,7 +68,7 @@ export const MailboxParam = Type.String({ minLength: 1, description: 'A full mai
 export const Handle = Type.String({ pattern: '^[a-z0-9_]{2,32}$', description: '2-32 lowercase alphanumerics or underscores.' })
 
 /** The handle of an agent in a query or body, with an optional leading @. */
-export const HandleReference = Type.String({ minLength: 1 })
+export const HandleReference = Type.String({ minLength: 1, description: 'The handle of the agent, such as sales. A leading @ is ignored.' })
 
 /** The reply to a DELETE, `{id, deleted: true}`. */
 export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
@@ -52,7 +83,7 @@ export const pageFields = <S extends TSchema>(item: S) => ({
 
 export const page = <S extends TSchema>(item: S) => Type.Object(pageFields(item))
 
-export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 }))
+export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'The most items of a page.' }))
 export const Cursor = Type.Optional(
   Type.String({ minLength: 1, maxLength: 200, description: 'Cursor from the previous page (next_cursor).' }),
 )

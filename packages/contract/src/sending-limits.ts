@@ -36,5 +36,9 @@ export const SendingLimitsChange = strict(
     messages_per_day: Type.Optional(limits.messages_per_day),
     new_recipients_per_day: Type.Optional(limits.new_recipients_per_day),
   },
-  { $id: 'SendingLimitsChange', minProperties: 1 },
+  {
+    $id: 'SendingLimitsChange',
+    minProperties: 1,
+    description: 'Limits for sending. Omitted ones stay, and null returns to the default of the server.',
+  },
 )

@@ -10,16 +10,18 @@ const tag = 'Simulator'
 
 /** A file sent by a simulated phone, as base64 or as a URL that is fetched through the outbound guard. */
 export const SimulatedMedia = strict({
-  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
-  content: Type.Optional(Type.String({ description: 'Base64.' })),
-  url: Type.Optional(Type.String({ minLength: 8, maxLength: 2048 })),
+  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255, description: 'The media type, such as image/png.' })),
+  content: Type.Optional(Type.String({ description: 'The bytes of the file as base64.' })),
+  url: Type.Optional(
+    Type.String({ minLength: 8, maxLength: 2048, description: 'A public address from which the server fetches the file.' }),
+  ),
 })
 
 /** A file of a simulated message, as base64. */
 const SimulatedFile = strict({
-  filename: Type.String({ minLength: 1, maxLength: 255 }),
-  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255 })),
-  content: Type.String({ description: 'Base64.' }),
+  filename: Type.String({ minLength: 1, maxLength: 255, description: 'The name of the file.' }),
+  content_type: Type.Optional(Type.String({ minLength: 3, maxLength: 255, description: 'The media type, such as image/png.' })),
+  content: Type.String({ description: 'The bytes of the file as base64.' }),
 })
 
 export const simulateSms = operation({
@@ -32,8 +34,8 @@ export const simulateSms = operation({
   body: strict({
     to: Type.String({ pattern: '^\\+[1-9][0-9]{6,14}$', description: 'A phone number of your organization, E.164.' }),
     from: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'Default +15555550100.' })),
-    text: Type.Optional(Type.String({ maxLength: 1600 })),
-    media: Type.Optional(Type.Array(SimulatedMedia, { maxItems: 10 })),
+    text: Type.Optional(Type.String({ maxLength: 1600, description: 'The text. Required without media.' })),
+    media: Type.Optional(Type.Array(SimulatedMedia, { maxItems: 10, description: 'Files, which make the text an MMS.' })),
   }),
   status: 201,
   reply: Type.Object(
@@ -60,10 +62,10 @@ export const simulateMail = operation({
   body: strict({
     to: Type.String({ minLength: 1, maxLength: 320, description: 'A mailbox address or an agent handle of your organization.' }),
     from: Type.Optional({ ...AddressText, description: 'Default `Ada Park <ada@people.example>`.' }),
-    subject: Type.Optional(Type.String({ maxLength: 998 })),
-    text: Type.Optional(Type.String()),
-    html: Type.Optional(Type.String()),
-    attachments: Type.Optional(Type.Array(SimulatedFile, { maxItems: 20 })),
+    subject: Type.Optional(Type.String({ maxLength: 998, description: 'The subject, in one line.' })),
+    text: Type.Optional(Type.String({ description: 'The body as plain text.' })),
+    html: Type.Optional(Type.String({ description: 'The body as HTML.' })),
+    attachments: Type.Optional(Type.Array(SimulatedFile, { maxItems: 20, description: 'Files of the message.' })),
     sample: Type.Optional(
       Type.Unsafe<SimulatedMailSample>({
         type: 'string',
@@ -93,7 +95,15 @@ export const advanceNumber = operation({
   tag,
   scopes: ['simulator:write'],
   params: strict({ id: Type.String({ minLength: 3, maxLength: 40, description: 'The id of a phone number, or the number itself.' }) }),
-  body: strict({ to: Type.Optional(Type.Unsafe<'ready' | 'assignment_failed'>({ type: 'string', enum: ['ready', 'assignment_failed'] })) }),
+  body: strict({
+    to: Type.Optional(
+      Type.Unsafe<'ready' | 'assignment_failed'>({
+        type: 'string',
+        enum: ['ready', 'assignment_failed'],
+        description: 'The new state: ready by default.',
+      }),
+    ),
+  }),
   bodyOptional: true,
   status: 200,
   reply: PhoneNumber,
@@ -120,9 +130,21 @@ export const setFault = operation({
   tag,
   scopes: ['simulator:write'],
   body: strict({
-    provider: Type.Unsafe<FaultChannel>({ type: 'string', enum: Object.keys(simulatedFaults) }),
-    op: Type.Unsafe<string>({ type: 'string', enum: unionOf(Object.values(simulatedFaults).map((ops) => Object.keys(ops))) }),
-    fail: Type.Unsafe<string>({ type: 'string', enum: unionOf(Object.values(simulatedFaults).flatMap((ops) => Object.values(ops))) }),
+    provider: Type.Unsafe<FaultChannel>({
+      type: 'string',
+      enum: Object.keys(simulatedFaults),
+      description: 'The simulated provider whose calls fail.',
+    }),
+    op: Type.Unsafe<string>({
+      type: 'string',
+      enum: unionOf(Object.values(simulatedFaults).map((ops) => Object.keys(ops))),
+      description: 'The call of the provider that fails. Each provider has calls of its own.',
+    }),
+    fail: Type.Unsafe<string>({
+      type: 'string',
+      enum: unionOf(Object.values(simulatedFaults).flatMap((ops) => Object.values(ops))),
+      description: 'The way in which the call fails.',
+    }),
     times: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 1000, default: 1, description: 'Number of calls to fail. 0 removes the fault.' }),
     ),
@@ -151,7 +173,11 @@ export const listOutbox = operation({
   summary: 'Lists the messages sent to external phones, newest first.',
   tag,
   scopes: ['simulator:read'],
-  query: strict({ to: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })), limit: Limit, cursor: Cursor }),
+  query: strict({
+    to: Type.Optional(Type.String({ minLength: 1, maxLength: 40, description: 'Only messages to this number.' })),
+    limit: Limit,
+    cursor: Cursor,
+  }),
   status: 200,
   reply: page(OutboxItem),
 })

@@ -1,7 +1,7 @@
 // Storage of mail: its quotas, and the retention that deletes old data.
 import Type, { type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, Limit, nullableString, page, strict } from './schema.ts'
+import { Cursor, described, HandleReference, Limit, nullableString, page, strict } from './schema.ts'
 
 const days = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 36_500, description })
 
@@ -27,8 +27,16 @@ export const OrganizationRetention = Type.Object(organizationDays, { $id: 'Organ
 export type OrganizationRetention = Static<typeof OrganizationRetention>
 
 /** Omitted days stay. */
-export const RetentionChange = strict(optional(mailDays), { $id: 'RetentionChange', minProperties: 1 })
-export const OrganizationRetentionChange = strict(optional(organizationDays), { $id: 'OrganizationRetentionChange', minProperties: 1 })
+export const RetentionChange = strict(optional(mailDays), {
+  $id: 'RetentionChange',
+  minProperties: 1,
+  description: 'Days after which data of the agent is deleted. Omitted ones stay, and null is the value of the organization.',
+})
+export const OrganizationRetentionChange = strict(optional(organizationDays), {
+  $id: 'OrganizationRetentionChange',
+  minProperties: 1,
+  description: 'Days after which data is deleted. Omitted ones stay, and null keeps data as long as the server does.',
+})
 
 /** A quota in bytes. */
 export const StorageQuota = Type.Unsafe<number | null>({
@@ -66,7 +74,7 @@ export const listStorage = operation({
         description: 'One item for the whole organization, which is the default, or one per agent, newest agent first.',
       }),
     ),
-    agent_handle: Type.Optional(HandleReference),
+    agent_handle: Type.Optional(described(HandleReference, 'Only this agent. Needs `by=agent`.')),
     limit: Limit,
     cursor: Cursor,
   }),
@@ -85,7 +93,7 @@ export const previewRetention = operation({
   scopes: ['organization:read'],
   query: strict(
     {
-      agent_handle: Type.Optional(HandleReference),
+      agent_handle: Type.Optional(described(HandleReference, 'Only mail of this agent.')),
       messages_days: previewDays('As in `retention`. Omitted, no messages are counted.'),
       attachments_days: previewDays('As in `retention`. Omitted, no attachments are counted.'),
     },

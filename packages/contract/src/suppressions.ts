@@ -1,7 +1,7 @@
 // The suppression list holds addresses to which an organization's mail is no longer sent.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { addressCharactersMax, Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { addressCharactersMax, Cursor, Deleted, described, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 
 /** The origin of an entry, which is an API request, a hard bounce or a complaint. */
 const sources = ['manual', 'bounce', 'complaint'] as const
@@ -29,7 +29,10 @@ export const createSuppression = operation({
   summary: 'Adds an address to the suppression list. If it is on the list already, only a given reason changes.',
   tag: 'Suppressions',
   scopes: ['rules:write'],
-  body: strict({ email_address: EmailAddress, reason: Type.Optional(nullableString({ maxLength: 500 })) }),
+  body: strict({
+    email_address: EmailAddress,
+    reason: Type.Optional(nullableString({ maxLength: 500, description: 'The reason, which refusals quote.' })),
+  }),
   status: 201,
   reply: Suppression,
   idempotent: true,
@@ -44,8 +47,8 @@ export const listSuppressions = operation({
   scopes: ['rules:read'],
   query: strict({
     email_address: Type.Optional(EmailAddress),
-    id: Type.Optional(id('suppression')),
-    source: Type.Optional(SuppressionSource),
+    id: Type.Optional(described(id('suppression'), 'Only the entry with this id.')),
+    source: Type.Optional(described(SuppressionSource, 'Only entries of this origin: added by hand, a hard bounce, or a complaint.')),
     limit: Limit,
     cursor: Cursor,
   }),

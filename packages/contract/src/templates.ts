@@ -20,7 +20,7 @@ const VariableValue = Type.Unsafe<string | number>({ type: ['string', 'number'],
 const TemplateVariable = strict(
   {
     key: VariableKey,
-    type: Type.Unsafe<'string' | 'number'>({ type: 'string', enum: ['string', 'number'] }),
+    type: Type.Unsafe<'string' | 'number'>({ type: 'string', enum: ['string', 'number'], description: 'The type of its values.' }),
     fallback_value: Type.Optional(
       Type.Unsafe<string | number | null>({
         type: ['string', 'number', 'null'],
@@ -62,22 +62,24 @@ export const TemplateItem = Type.Object(templateFields, { $id: 'TemplateItem' })
 
 export const Template = Type.Object({ ...templateFields, ...renderedFields, variables: Type.Array(TemplateVariable) }, { $id: 'Template' })
 
-const Name = Type.String({ minLength: 1, maxLength: 200 })
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'A name for people.' })
 const Alias = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   pattern: '^(?!tpl_)[A-Za-z0-9][A-Za-z0-9_-]{0,99}$',
   description: 'Letters, digits, hyphens and underscores. Unique in the organization, and not like an id.',
 })
-const Body = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 500_000 })
+const body = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 500_000, description })
 
 const contentInput = {
   alias: Type.Optional(Alias),
-  from: Type.Optional(Type.Union([AddressText, Type.Null()])),
-  reply_to: Type.Optional(Type.Union([AddressOrAddresses, Type.Null()])),
-  subject: Type.Optional(Type.Union([Subject, Type.Null()])),
-  text: Type.Optional(Body),
-  html: Type.Optional(Body),
-  variables: Type.Optional(Type.Array(TemplateVariable, { maxItems: templateVariablesMax })),
+  from: Type.Optional(Type.Union([AddressText, Type.Null()], { description: 'The author, an address of the agent that sends.' })),
+  reply_to: Type.Optional(Type.Union([AddressOrAddresses, Type.Null()], { description: 'Addresses for answers.' })),
+  subject: Type.Optional(Type.Union([Subject, Type.Null()], { description: 'The subject, with {{{NAME}}} for variables.' })),
+  text: Type.Optional(body('The body as plain text, with {{{NAME}}} for variables.')),
+  html: Type.Optional(body('The body as HTML, with {{{NAME}}} for variables, and {{NAME}} for values to escape.')),
+  variables: Type.Optional(
+    Type.Array(TemplateVariable, { maxItems: templateVariablesMax, description: 'The variables that the template uses.' }),
+  ),
 }
 
 const templatesPath = '/api/v1/templates'

@@ -7,6 +7,7 @@ import { operation } from './operation.ts'
 import {
   addressCharactersMax,
   Cursor,
+  described,
   HandleReference,
   id,
   Limit,
@@ -62,9 +63,9 @@ const threadFilters = {
         'Without it, spam and trash are left out. sent lists every thread with a sent message, and scheduled every thread with a scheduled draft.',
     }),
   ),
-  label: Type.Optional(Label),
+  label: Type.Optional(described(Label, 'Only threads with this label.')),
   ...metadataFilter,
-  is_unread: Type.Optional(Type.Boolean()),
+  is_unread: Type.Optional(Type.Boolean({ description: 'true lists only threads with unread messages, false only the others.' })),
   participant: Type.Optional(
     Type.String({ minLength: 3, maxLength: addressCharactersMax, description: 'The address of an author or recipient.' }),
   ),
@@ -148,7 +149,13 @@ export const updateThread = operation({
   params: threadParams,
   body: strict(
     {
-      folder: Type.Optional(Type.Unsafe<(typeof movableFolders)[number]>({ type: 'string', enum: [...movableFolders] })),
+      folder: Type.Optional(
+        Type.Unsafe<(typeof movableFolders)[number]>({
+          type: 'string',
+          enum: [...movableFolders],
+          description: 'Moves the thread to this folder.',
+        }),
+      ),
       is_read,
       labels,
       add_labels,

@@ -1,7 +1,7 @@
 // Network tunnels, with their status, the latest requests, and replays.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { Cursor, described, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 export const tunnelStatuses = ['active', 'suspended', 'disabled'] as const
 export type TunnelStatus = (typeof tunnelStatuses)[number]
@@ -52,9 +52,9 @@ export const listTunnels = operation({
   tag: 'Network tunnels',
   scopes: ['tunnels:read'],
   query: strict({
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'The most items of a page.' })),
     cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The id of the last item of the previous page.' })),
-    status: Type.Optional(Status),
+    status: Type.Optional(described(Status, 'Only tunnels with this status.')),
   }),
   status: 200,
   reply: page(Tunnel),
@@ -80,7 +80,15 @@ export const updateTunnel = operation({
   tag: 'Network tunnels',
   scopes: ['tunnels:write'],
   params: tunnelParams,
-  body: strict({ status: Type.Optional(Status), capture: Type.Optional(Capture) }, { minProperties: 1 }),
+  body: strict(
+    {
+      status: Type.Optional(
+        described(Status, 'active serves requests, suspended answers 503 and keeps its clients, disabled disconnects them.'),
+      ),
+      capture: Type.Optional(Capture),
+    },
+    { minProperties: 1 },
+  ),
   status: 200,
   reply: Tunnel,
 })

@@ -1,7 +1,7 @@
 // Usage counts the mail of each day for the organization, per agent or per domain.
 import Type, { type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { HandleReference, Limit, nullableString, page, strict } from './schema.ts'
+import { described, HandleReference, Limit, nullableString, page, strict } from './schema.ts'
 
 /** The owners of the counts of one day. */
 export const usageSubjects = ['organization', 'agent', 'domain'] as const
@@ -57,8 +57,8 @@ export const listUsage = operation({
         description: 'One item per day for the whole organization, which is the default, per agent, or per domain.',
       }),
     ),
-    agent_handle: Type.Optional(HandleReference),
-    domain: Type.Optional(Type.String({ minLength: 1, maxLength: 253 })),
+    agent_handle: Type.Optional(described(HandleReference, 'Only this agent. Needs `by=agent`.')),
+    domain: Type.Optional(Type.String({ minLength: 1, maxLength: 253, description: 'Only this domain. Needs `by=domain`.' })),
     start_date: Type.Optional(Day),
     end_date: Type.Optional(Day),
     limit: Limit,

@@ -1,12 +1,16 @@
 // The secrets of the vault, as ciphertext, and the grants that let agents read them.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, clientMadeId, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, clientMadeId, described, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 import { base64CharactersPattern, base64Length, blobOverheadBytes, payloadBytesMax } from './vault-blob.ts'
 
 export const secretTypes = ['login', 'api_key', 'key_pair', 'ssh_key', 'other'] as const
 export type SecretType = (typeof secretTypes)[number]
-export const SecretType = Type.Unsafe<SecretType>({ type: 'string', enum: [...secretTypes] })
+export const SecretType = Type.Unsafe<SecretType>({
+  type: 'string',
+  enum: [...secretTypes],
+  description: 'The kind of secret, which decides the members of its payload.',
+})
 
 /** Strict base64 of a number of bytes within these limits. */
 export const base64 = (bytesMin: number, bytesMax: number, description: string) =>
@@ -51,6 +55,11 @@ const Name = Type.String({
 })
 const Description = nullableString({ maxLength: 2000, description: 'Not encrypted.' })
 export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+const Revision = described(Version, 'The revision that the change is based on. The request fails if the secret has a newer one.')
+export const KeyVersion = described(
+  Version,
+  'The key_version of the vault that the client encrypted for. The request fails after a rotation.',
+)
 
 export const createVaultSecret = operation({
   id: 'createVaultSecret',
@@ -65,7 +74,7 @@ export const createVaultSecret = operation({
     name: Name,
     description: Type.Optional(Description),
     encrypted_payload: Payload,
-    key_version: Type.Optional(Version),
+    key_version: Type.Optional(KeyVersion),
   }),
   status: 201,
   reply: VaultSecret,
@@ -103,8 +112,8 @@ const secretChange = {
   name: Type.Optional(Name),
   description: Type.Optional(Description),
   encrypted_payload: Type.Optional(Payload),
-  revision: Type.Optional(Version),
-  key_version: Type.Optional(Version),
+  revision: Type.Optional(Revision),
+  key_version: Type.Optional(KeyVersion),
 }
 
 const update = {

@@ -1,9 +1,9 @@
 // The zero-knowledge vault, with its metadata, initialization, unlocking, keys and rotation. Every secret value is ciphertext.
 import Type from 'typebox'
 import { operation } from './operation.ts'
-import { clientMadeId, id, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { clientMadeId, described, id, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 import { authHashPattern, kdfCeiling, saltBytesMax, saltBytesMin, secretsMax, wrappedKeyBytes, wrappedKeyBytesMax } from './vault-blob.ts'
-import { base64, Payload, SecretId, UnlockedSecret, Version } from './vault-secrets.ts'
+import { base64, KeyVersion, Payload, SecretId, UnlockedSecret, Version } from './vault-secrets.ts'
 
 export * from './vault-secrets.ts'
 
@@ -26,12 +26,16 @@ const AuthHash = Type.String({
 /** `m` is in KiB. The floor is checked by the server with its own code, the ceiling here. */
 export const KdfParams = Type.Object(
   {
-    algorithm: Type.Unsafe<'argon2id'>({ type: 'string', enum: ['argon2id'] }),
+    algorithm: Type.Unsafe<'argon2id'>({ type: 'string', enum: ['argon2id'], description: 'The derivation, always argon2id.' }),
     m: Type.Integer({ maximum: kdfCeiling.m, description: 'Memory in KiB.' }),
     t: Type.Integer({ maximum: kdfCeiling.t, description: 'Passes.' }),
     p: Type.Integer({ maximum: kdfCeiling.p, description: 'Lanes.' }),
   },
-  { $id: 'KdfParams', additionalProperties: false },
+  {
+    $id: 'KdfParams',
+    additionalProperties: false,
+    description: 'The parameters of Argon2id, by which the master key is derived from the vault key.',
+  },
 )
 
 const vaultFields = {
@@ -182,7 +186,7 @@ export const replacePrimaryKey = operation({
     wrapped_org_key: WrappedKey,
     kdf_salt: KdfSalt,
     kdf_params: KdfParams,
-    expected_key_version: Type.Optional(Version),
+    expected_key_version: Type.Optional(KeyVersion),
   }),
   status: 200,
   reply: VaultWithKeys,
@@ -213,13 +217,20 @@ export const rotateVault = operation({
   scopes: ['vault:manage'],
   body: strict({
     auth_hash: AuthHash,
-    expected_key_version: Version,
+    expected_key_version: KeyVersion,
     kdf_salt: KdfSalt,
     kdf_params: KdfParams,
     new_auth_hash: AuthHash,
     wrapped_org_key: WrappedKey,
     recovery_keys: Type.Optional(RecoveryKeys),
-    secrets: Type.Array(strict({ id: SecretId, revision: Version, encrypted_payload: Payload }), { maxItems: secretsMax }),
+    secrets: Type.Array(
+      strict({
+        id: SecretId,
+        revision: described(Version, 'The present revision of the secret.'),
+        encrypted_payload: Payload,
+      }),
+      { maxItems: secretsMax, description: 'Every secret of the vault, encrypted with the new organization key.' },
+    ),
   }),
   bodyBytesMax: 32 * 1024 * 1024,
   status: 200,

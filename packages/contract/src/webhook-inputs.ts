@@ -1,5 +1,31 @@
-// The agents, custom headers and format of a webhook, as requests give them.
+// The address, events, agents, custom headers and format of a webhook, as requests give them.
 import Type from 'typebox'
+import { eventTypes } from './event-types.ts'
+import { nullableString } from './schema.ts'
+
+export const Url = Type.String({
+  minLength: 8,
+  maxLength: 2048,
+  description:
+    'A public address with http:// or https://. An address of the own machine or network needs CALLSIGN_OUTBOUND_ALLOW_CIDRS on the server. `callsign listen --forward-to` delivers to one without it.',
+})
+export const EventNames = Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['*', ...eventTypes] }), {
+  minItems: 1,
+  maxItems: eventTypes.length + 1,
+  uniqueItems: true,
+  description: 'Event types, or * for all.',
+})
+export const Description = nullableString({ maxLength: 500, description: 'A note for people.' })
+export const SettableStatus = Type.Unsafe<'active' | 'paused'>({
+  type: 'string',
+  enum: ['active', 'paused'],
+  description: 'A paused webhook gets no events. Replay those of that time afterwards.',
+})
+export const AgentFilter = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  minLength: 1,
+  description: 'Only events of this agent, by its handle. Without it, those of every agent.',
+})
 
 export const AgentFilters = Type.Unsafe<string[] | null>({
   type: ['array', 'null'],

@@ -18,7 +18,7 @@ export const eventDetails: Record<string, OperationDetails> = {
     query: { types: 'email.received' },
     sdk: "for await (const event of callsign.events.follow({ types: 'email.received' })) console.log(event.type, event.data)",
     python: 'for event in callsign.events.follow(types="email.received"):\n    print(event["type"], event["data"])',
-    cli: 'callsign listen --types email.received --forward-to http://localhost:3000/hook',
+    cli: 'callsign listen --event email.received --forward-to http://localhost:3000/hook',
   },
   createSocketToken: {
     description:

@@ -78,11 +78,15 @@ class Attachment(TypedDict):
 
 class AttachmentInput(TypedDict):
     filename: str
+    """The name of the file, without a path."""
     content_type: NotRequired[str]
+    """The media type, such as application/pdf. By default that of the name."""
     content: NotRequired[str]
-    """Base64."""
+    """The bytes of the file as base64. Required without url."""
     url: NotRequired[str]
+    """A public address from which the server fetches the file once."""
     content_id: NotRequired[str | None]
+    """The name by which html shows the file, as cid:NAME."""
 
 
 class AttachmentText(TypedDict):
@@ -231,6 +235,7 @@ class CreatedKey(TypedDict):
     id: str
     name: str
     type: Literal["organization", "agent"]
+    """A key of the whole organization, or of some of its agents."""
     scopes: List[str]
     """The whole list, or empty for the default of the type: all, or the preset `agent`."""
     agent_handle: str | None
@@ -526,10 +531,13 @@ class DraftApproval(TypedDict):
 
 class DraftAttachmentInput(TypedDict):
     filename: str
+    """The name of the file, without a path."""
     content_type: NotRequired[str]
+    """The media type, such as application/pdf. By default that of the name."""
     content: str
-    """Base64."""
+    """The bytes of the file as base64."""
     content_id: NotRequired[str | None]
+    """The name by which html shows the file, as cid:NAME."""
 
 
 class DraftList(TypedDict):
@@ -753,6 +761,7 @@ class IdentityWakeLimit(TypedDict):
     events: int
     """Events per sender and window."""
     window_seconds: int
+    """The length of a window in seconds."""
 
 
 class ImessageConversation(TypedDict):
@@ -846,6 +855,9 @@ class ImessageSent(TypedDict):
 
 class InitializeVaultRecoveryKeysItem(TypedDict):
     id: NotRequired[str]
+    """An id that the client makes, so that the encrypted data can name it. Generated if it is
+    missing.
+    """
     auth_hash: str
     """SHA-256 of the master key as 64 hexadecimal digits."""
     wrapped_org_key: str
@@ -856,7 +868,10 @@ class InitializeVaultRecoveryKeysItem(TypedDict):
 
 
 class KdfParams(TypedDict):
+    """The parameters of Argon2id, by which the master key is derived from the vault key."""
+
     algorithm: Literal["argon2id"]
+    """The derivation, always argon2id."""
     m: int
     """Memory in KiB."""
     t: int
@@ -869,6 +884,7 @@ class Key(TypedDict):
     id: str
     name: str
     type: Literal["organization", "agent"]
+    """A key of the whole organization, or of some of its agents."""
     scopes: List[str]
     """The whole list, or empty for the default of the type: all, or the preset `agent`."""
     agent_handle: str | None
@@ -1170,12 +1186,15 @@ class MailRule(TypedDict):
     agent_handle: str | None
     """null for a rule of every agent."""
     direction: Literal["inbound", "outbound", "both"]
+    """The mail that the rule is about: received, sent, or both."""
     action: Literal["allow", "block"]
+    """allow lets mail pass, block quarantines received mail and refuses sent mail."""
     entry: str
     """An address, or a domain with its subdomains."""
     entry_type: Literal["address", "domain"]
     reason: str | None
     status: Literal["active", "paused"]
+    """A paused rule has no effect."""
     client_id: str | None
     """The client_id of the creation."""
     created_at: str
@@ -1400,6 +1419,10 @@ class OrganizationRetention(TypedDict):
 
 
 class OrganizationRetentionChange(TypedDict):
+    """Days after which data is deleted. Omitted ones stay, and null keeps data as long as the
+    server does.
+    """
+
     messages_days: NotRequired[int | None]
     """Messages older than this are deleted for good, with their files."""
     attachments_days: NotRequired[int | None]
@@ -1431,7 +1454,9 @@ class PhoneNumber(TypedDict):
     phone_number: str
     """E.164."""
     country_code: Literal["US", "CA"]
+    """The country of the number: US or CA."""
     type: Literal["local", "toll_free"]
+    """local for a number of a region, toll_free for one that callers do not pay for."""
     region: str
     """Two-letter state or province code. Empty for toll-free numbers."""
     agent_handle: str
@@ -1509,11 +1534,15 @@ class ReplayResult(TypedDict):
 
 class ReplyAttachmentInput(TypedDict):
     filename: str
+    """The name of the file, without a path."""
     content_type: str
+    """The media type, such as application/pdf."""
     content: NotRequired[str]
-    """Base64."""
+    """The bytes of the file as base64. Required without url."""
     url: NotRequired[str]
+    """A public address from which the server fetches the file once."""
     content_id: NotRequired[str | None]
+    """The name by which html shows the file, as cid:NAME."""
 
 
 class Retention(TypedDict):
@@ -1526,6 +1555,10 @@ class Retention(TypedDict):
 
 
 class RetentionChange(TypedDict):
+    """Days after which data of the agent is deleted. Omitted ones stay, and null is the value of
+    the organization.
+    """
+
     messages_days: NotRequired[int | None]
     """Messages older than this are deleted for good, with their files."""
     attachments_days: NotRequired[int | None]
@@ -1568,6 +1601,9 @@ class RevokedVaultAccess(TypedDict):
 
 class RotateVaultRecoveryKeysItem(TypedDict):
     id: NotRequired[str]
+    """An id that the client makes, so that the encrypted data can name it. Generated if it is
+    missing.
+    """
     auth_hash: str
     """SHA-256 of the master key as 64 hexadecimal digits."""
     wrapped_org_key: str
@@ -1579,7 +1615,9 @@ class RotateVaultRecoveryKeysItem(TypedDict):
 
 class RotateVaultSecretsItem(TypedDict):
     id: str
+    """The id of the secret."""
     revision: int
+    """The present revision of the secret."""
     encrypted_payload: str
     """The payload encrypted with the organization key, as strict base64 of a blob of at most 64
     KiB.
@@ -1680,6 +1718,8 @@ class SendingLimits(TypedDict):
 
 
 class SendingLimitsChange(TypedDict):
+    """Limits for sending. Omitted ones stay, and null returns to the default of the server."""
+
     recipients_per_message: NotRequired[int | None]
     """To, Cc and Bcc together."""
     messages_per_minute: NotRequired[int | None]
@@ -1756,23 +1796,29 @@ class SharedMessage(TypedDict):
 
 class SimulateImessageMediaItem(TypedDict):
     content_type: NotRequired[str]
+    """The media type, such as image/png."""
     content: NotRequired[str]
-    """Base64."""
+    """The bytes of the file as base64. Required without url."""
     url: NotRequired[str]
+    """A public address from which the server fetches the file."""
 
 
 class SimulateMailAttachmentsItem(TypedDict):
     filename: str
+    """The name of the file."""
     content_type: NotRequired[str]
+    """The media type, such as image/png."""
     content: str
-    """Base64."""
+    """The bytes of the file as base64."""
 
 
 class SimulateSmsMediaItem(TypedDict):
     content_type: NotRequired[str]
+    """The media type, such as image/png."""
     content: NotRequired[str]
-    """Base64."""
+    """The bytes of the file as base64."""
     url: NotRequired[str]
+    """A public address from which the server fetches the file."""
 
 
 class SimulatedFault(TypedDict):
@@ -1917,6 +1963,7 @@ class TemplateVariable(TypedDict):
     key: str
     """A name such as ORDER_ID."""
     type: Literal["string", "number"]
+    """The type of its values."""
     fallback_value: NotRequired[str | float | None]
     """The value if none is given. A variable without it is required."""
 
@@ -2053,6 +2100,7 @@ class UnlockedVault(TypedDict):
 class UnlockedVaultSecret(TypedDict):
     id: str
     type: Literal["login", "api_key", "key_pair", "ssh_key", "other"]
+    """The kind of secret, which decides the members of its payload."""
     name: str
     description: str | None
     encrypted_payload: str
@@ -2074,6 +2122,7 @@ class UpdateIdentityWakeLimit(TypedDict):
     events: int
     """Events per sender and window."""
     window_seconds: int
+    """The length of a window in seconds."""
 
 
 class UpdatedMessages(TypedDict):
@@ -2156,6 +2205,7 @@ class VaultNotInitialized(TypedDict):
 class VaultSecret(TypedDict):
     id: str
     type: Literal["login", "api_key", "key_pair", "ssh_key", "other"]
+    """The kind of secret, which decides the members of its payload."""
     name: str
     description: str | None
     encrypted_payload: str
