@@ -32,6 +32,20 @@ describe.each(commands.map((command) => [command.words, command] as const))('cal
   })
 })
 
+test('every list says its order, which is the newest first except for what is read from the start', () => {
+  const lists = commands.filter(({ options }) => options && 'cursor' in options)
+  expect(lists.length).toBeGreaterThan(20)
+  const others = lists.filter(({ about }) => !/newest|latest message first/.test(about))
+  expect(others.map(({ words }) => words)).toEqual(['approvals list', 'imessage history'])
+  expect(others.filter(({ about }) => !about.includes('oldest'))).toEqual([])
+})
+
+test('an option with several values is repeated, and its help says so', () => {
+  const options = commands.flatMap((command) => Object.entries(command.options ?? {}))
+  expect(options.filter(([, { multiple, about }]) => multiple && !about.includes('Repeatable')).map(([name]) => name)).toEqual([])
+  expect(options.filter(([, { about }]) => /by commas|comma list/.test(about))).toEqual([])
+})
+
 test('the overview and the topics name every command, on 80 columns', () => {
   expect(commands.map(topicOf).filter((topic) => !(topic in topics))).toEqual([])
   for (const topic of Object.keys(topics)) {
@@ -86,7 +100,7 @@ const withoutOption: Record<string, Record<string, string>> = {
   'quarantine list': { '*': 'mail list with the status quarantined takes every filter' },
   'suppressions list': { email_address: '--address' },
   'imessage history': { conversation_id: 'the argument' },
-  'events list': { order: '--newest' },
+  'events list': { order: '--oldest', types: '--event' },
   'webhooks deliveries': { event_type: '--event' },
   'usage list': { agent_handle: '--agent', start_date: '--from', end_date: '--to' },
   'usage storage': { agent_handle: '--agent', by: '--by-agent' },

@@ -19,13 +19,13 @@ export class Output {
     this.#hasColors = hasColors
   }
 
-  /** The result: `value` as JSON, or the lines of `text`. */
-  result(value: unknown, text: () => string): void {
+  /** The result: `value` as JSON, or the lines of `text`, which gets the width of the terminal. */
+  result(value: unknown, text: (width: number | undefined) => string): void {
     if (this.isJson) {
       this.#out.write(`${this.#json(value, 2)}\n`)
       return
     }
-    const lines = printable(text())
+    const lines = printable(text(this.width))
     if (lines === '') this.progress('Nothing to list.')
     else this.#out.write(withNewline(this.#hasColors && this.#out.isTTY ? lines.replace(headingLine, painted(faint)) : lines))
   }
@@ -111,7 +111,7 @@ export const printable = (text: string): string => text.replace(/\r\n/g, '\n').r
 const escapeControls = (json: string): string =>
   json.replace(controls, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-const columnMin = 8
+const columnMin = 4
 const gap = 2
 
 /** Narrows the widest columns until a line fits. The first column keeps its width, because it is copied. */

@@ -103,7 +103,7 @@ function sentencesOf({ status, message, details }: ApiError, { options, values, 
   const agent = text(values, 'mailbox') ?? text(values, 'agent')
   const isAboutAgent = agent !== undefined && /^No such (?:mailbox|identity|tunnel)\.$/.test(message)
   const named = isAboutAgent ? [agent] : positionals.filter((one) => one !== undefined)
-  if (status === 404 && named.length > 0) return `${message.replace(/\.$/, '')}: ${named.join(' ')}.`
+  if (status === 404 && named.length > 0) return `${message.replace(/\.$/, '').replace('such tunnel', 'such agent')}: ${named.join(' ')}.`
   const lines = (Array.isArray(details) ? (details as Detail[]) : []).map(({ path = '', message: wrong = '' }) => {
     const field = path.replace(/^\//, '').replaceAll('/', '.')
     return { field, option: field.replace(/\..*$/, '').replaceAll('_', '-'), wrong: wrong.replace(/\.$/, '') }

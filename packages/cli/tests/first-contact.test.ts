@@ -41,6 +41,7 @@ test('send, wait, read and reply without naming a mailbox twice', async () => {
   expect((await done('mail', 'read', '--agent', 'support')).out).toContain('Subject: Order')
   expect((await done('mail', 'reply', id, '--text', 'Your code is 492816')).out).toMatch(/ is (?:queued|sent|delivered)\.\n$/)
   expect((await done('mail', 'wait', 'sales', '--code', '--timeout', '20')).out).toBe('492816\n')
+  expect((await done('mail', 'reply', '--agent', 'sales', '--text', 'Thank you')).out).toMatch(/ is (?:queued|sent|delivered)\.\n$/)
   // A wait does not return a message twice.
   expect(await start(['mail', 'wait', 'sales', '--timeout', '0'])).toMatchObject({ code: 1, out: '' })
   expect((await done('mail', 'wait', 'sales', '--after', '10m', '--code', '--timeout', '20')).out).toBe('492816\n')
@@ -60,7 +61,7 @@ test('options stand before, between and after the words of a command', async () 
 
 test('mail list shows mailbox, direction, unread mail and relative times', async () => {
   const { out } = await done('mail', 'list')
-  expect(out).toMatch(/^ID +MAILBOX +DIRECTION +STATE +WHEN +WITH +SUBJECT\n/)
+  expect(out).toMatch(/^ID +MAILBOX +DIR +STATE +WHEN +WITH +SUBJECT\n/)
   expect(out).toMatch(/\nmsg_\w+ +support +in +unread +(just now|\d+ sec\.? ago) +.*sales@agents\.localhost.* +Order\n/)
   expect(out).toMatch(/\nmsg_\w+ +sales +out +delivered +.* +to support@agents\.localhost +Order\n/)
   expect(JSON.parse((await done('mail', 'list', '--json')).out).messages[0].created_at).toMatch(/^\d{4}-\d\d-\d\dT/)
@@ -107,6 +108,7 @@ describe('errors are printed once, with the name of the missing thing', () => {
     [2, ['mail', 'send', '--to', 'a@b.example', '--subject', 'a', '--text', 'b', '--attach', 'no.pdf'], 'no.pdf does not exist.'],
     [2, ['mail', 'search', 'x'], /^The mailbox is missing\. Give --agent with one of support, sales\.$/],
     [4, ['identities', 'show', 'nobody_x'], 'No such identity: nobody_x.'],
+    [4, ['tunnel', '3000', '--agent', 'nobody_x'], 'No such agent: nobody_x.'],
     [4, ['mail', 'list', '--agent', 'nobody_x'], 'No such mailbox: nobody_x.'],
     [4, ['mail', 'send', '--agent', 'nobody_x', '--to', 'a@b.example', '--subject', 'a', '--text', 'b'], 'No such mailbox: nobody_x.'],
     [4, ['mail', 'read', 'msg_01h455vb4pex5vsknk084sn02q', '--agent', 'nobody_x'], 'No such mailbox: nobody_x.'],

@@ -1,6 +1,7 @@
 // The first steps on a machine: init at a terminal and without one, and open.
 import { readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { runProgram } from '../src/program.ts'
@@ -17,9 +18,9 @@ afterAll(async () => {
 })
 
 /** Runs a command at a terminal that answers each question. */
-async function runAtTerminal(args: string[], answers: [question: RegExp, answer: string][]) {
+async function runAtTerminal(args: string[], answers: [question: RegExp, answer: string][], columns = 80) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
-  const stdout = Object.assign(new PassThrough(), { isTTY: true })
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns })
   const stderr = Object.assign(new PassThrough(), { isTTY: true })
   let asked = ''
   let out = ''
@@ -80,6 +81,26 @@ test('init does not store a key that the server refuses', async () => {
   const environment = { CALLSIGN_API_KEY: 'svc_live_wrong', CALLSIGN_CLIENT_DIR: line.file('refused') }
   expect((await line.run(['init', 'sales', '--url', harness.baseUrl], { environment })).code).toBe(3)
   expect(() => readFileSync(line.file('refused/login.json'))).toThrow('ENOENT')
+})
+
+test('lists fit the width of the terminal, and are whole for a program', async () => {
+  const name = 'A name that is much too long for a narrow terminal, so that it is cut with an ellipsis'
+  await line.run(['keys', 'create', name])
+  for (const words of [
+    ['keys', 'list'],
+    ['identities', 'list'],
+    ['mail', 'list'],
+    ['audit', 'list'],
+    ['events', 'list'],
+  ]) {
+    const { out } = await runAtTerminal(words, [], 72)
+    const lines = stripVTControlCharacters(out).trim().split('\n')
+    expect(lines.length, words.join(' ')).toBeGreaterThan(1)
+    // The first column stays whole, because it is copied, and no column is narrower than 4 characters.
+    if (words[0] !== 'keys') expect(Math.max(...lines.map(({ length }) => length)), out).toBeLessThanOrEqual(72)
+    else expect(out).toContain('…')
+  }
+  expect((await line.run(['keys', 'list'])).out).toContain(name)
 })
 
 test('open prints the address of the console', async () => {

@@ -58,7 +58,7 @@ const subjectsIn = (name: string): string[] => linesOf(name).map((one) => JSON.p
 const started = (state: string) => waitFor('the position', () => existsSync(line.file(state)))
 
 const send = (subject: string, more: Record<string, unknown> = {}) => harness.send('one', 'two@agents.localhost', { subject, ...more })
-const filter = ['--types', 'email.received', '--agent', 'two']
+const filter = ['--event', 'email.received', '--agent', 'two']
 
 test('kill -9 between and during commands misses no event, and repeats at most the running ones', async () => {
   const [total, kills, concurrency] = [30, 4, 2]

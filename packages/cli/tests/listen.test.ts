@@ -44,7 +44,7 @@ test('forwards events in order, signed, and the secret stays the same', async ()
     expect(receiver.payloads()).toEqual(data)
     expect(ran.out.trim().split('\n')).toHaveLength(2)
 
-    const live = listen('--types', 'email.received', '--agent', 'two', '--count', '1', '--after', await lastEvent())
+    const live = listen('--event', 'email.received', '--agent', 'two', '--count', '1', '--after', await lastEvent())
     await harness.send('one', 'two@agents.localhost', { subject: 'Live' })
     const second = await live
     expect(second).toMatchObject({ code: 0, error: expect.stringContaining(secret) })
@@ -54,9 +54,24 @@ test('forwards events in order, signed, and the secret stays the same', async ()
   }
 })
 
+test('prints events as they happen when it has neither a command nor an address', async () => {
+  const after = await lastEvent()
+  await harness.send('one', 'two@agents.localhost', { subject: 'Printed' })
+  const words = ['listen', '--event', 'email.received', '--after', after, '--count', '1']
+  const ran = await line.run(words, { environment: environment() })
+  expect(ran).toMatchObject({ code: 0, error: expect.stringContaining('as they happen') })
+  expect(ran.out).toMatch(/^\d\d:\d\d:\d\d {2}evt_\w+ {2}email\.received {2}two: Printed\n$/)
+  const json = await line.run([...words, '--json'], { environment: environment() })
+  expect(JSON.parse(json.out)).toMatchObject({ type: 'email.received', data: { subject: 'Printed' } })
+})
+
 test('reports errors before it waits', async () => {
   const listen = (args: string[], more = {}) => line.run(['listen', ...args], { environment: { ...environment(), ...more } })
-  expect(await listen([])).toMatchObject({ code: 2, error: expect.stringContaining('--forward-to') })
+  expect(await listen(['--exec', 'cat', '--forward-to', 'http://localhost:3000'])).toMatchObject({
+    code: 2,
+    error: expect.stringContaining('--forward-to'),
+  })
+  expect(await listen([], { CALLSIGN_API_KEY: 'svc_live_wrong' })).toMatchObject({ code: 3 })
   expect(await listen(['--forward-to', 'localhost:3000'])).toMatchObject({ code: 2 })
   expect(await listen(['--forward-to', 'http://localhost:3000'], { CALLSIGN_API_KEY: 'svc_live_wrong' })).toMatchObject({ code: 3 })
   expect(await listen(['--forward-to', 'http://localhost:3000', '--agent', 'nobody'])).toMatchObject({ code: 4 })

@@ -134,11 +134,34 @@ test('webhooks are created, tested, paused, replayed and deleted', async () => {
   }
 })
 
+test('a failing webhook shows the answers of its endpoint and the next attempt', async () => {
+  const receiver = await startReceiver(() => ({ status: 503, body: 'out of order' }))
+  try {
+    const { id } = await json('webhooks', 'create', receiver.url, '--event', 'email.received', '--agent', 'support')
+    await harness.send('sales', 'support@agents.localhost', { subject: 'Failing' })
+    const [delivery] = await waitFor('the attempt', async () => {
+      const page = await json('webhooks', 'deliveries', id)
+      return page.data[0]?.attempt_count > 0 && page.data
+    })
+    expect((await run('webhooks', 'deliveries', id)).out).toMatch(/ANSWER +NEXT\n.* pending +1 +503 http_5xx +(in \d+|just now)/)
+    const shown = (await run('webhooks', 'delivery', delivery.id)).out
+    expect(shown).toMatch(/status {4}pending, next attempt .* \(\d{4}-\d\d-\d\dT/)
+    expect(shown).toContain('answer to attempt 1\nout of order\n')
+    expect((await run('webhooks', 'show', id)).out).toMatch(/\ndelivery {5}.*answer 503 http_5xx, pending, next attempt /)
+    await run('webhooks', 'delete', id)
+  } finally {
+    await receiver.stop()
+  }
+})
+
 test('events and the audit log are listed', async () => {
-  expect((await run('events', 'list', '--types', 'email.received', '--agent', 'support')).out).toMatch(/email\.received +support: /)
+  expect((await run('events', 'list', '--event', 'email.received', '--agent', 'support')).out).toMatch(/email\.received +support: /)
   const since = async (time: string) => (await json('events', 'list', '--limit', '1', '--since', time)).data.length
   expect(await since('2020-01-01T00:00:00Z')).toBe(1)
   expect(await since(new Date(Date.now() + 3_600_000).toISOString())).toBe(0)
+  const times = async (...more: string[]) => (await json('events', 'list', ...more)).data.map((one: { timestamp: string }) => one.timestamp)
+  expect(await times()).toEqual((await times()).toSorted().toReversed())
+  expect(await times('--oldest')).toEqual((await times('--oldest')).toSorted())
   const key = await json('keys', 'create', 'For the audit')
   expect((await run('audit', 'list')).out).toMatch(new RegExp(`(just now|ago) +key\\.created +${key.id} `))
 })

@@ -13,7 +13,7 @@ export const addressCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values, [handle = '']) {
       const page = await (await client()).addresses.list(handle, listQuery(values))
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ADDRESS', 'KIND', 'CREATED'],
           page.data.map((one) => [
@@ -21,6 +21,7 @@ export const addressCommands: Command[] = [
             one.is_primary ? 'primary' : one.is_catch_all ? 'catch-all' : 'alias',
             ago(one.created_at),
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

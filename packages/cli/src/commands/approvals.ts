@@ -16,7 +16,7 @@ export const approvalCommands: Command[] = [
     async run({ client, output }, values) {
       const agent = text(values, 'agent')
       const page = await (await client()).approvals.list({ ...listQuery(values), ...(agent !== undefined && { agent }) })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['DRAFT', 'AGENT', 'VERSION', 'REQUESTED', 'TO', 'SUBJECT', 'REASON'],
           page.data.map(({ agent_handle, draft }) => [
@@ -28,6 +28,7 @@ export const approvalCommands: Command[] = [
             draft.subject ?? '',
             draft.approval?.reasons.join(' ') ?? '',
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

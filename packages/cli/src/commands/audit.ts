@@ -12,7 +12,7 @@ export const auditCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).audit.list(listQuery(values))
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['WHEN', 'ACTION', 'TARGET', 'ACTOR', 'REQUEST'],
           page.data.map((one) => [
@@ -22,6 +22,7 @@ export const auditCommands: Command[] = [
             one.actor_id ?? one.actor_type,
             one.request_id ?? '-',
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -20,7 +20,7 @@ export const domainReportCommands: Command[] = [
         ...(kind && { kind }),
         ...listQuery(values),
       })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['KIND', 'FROM', 'DAY', 'SOURCE', 'COUNT', 'RESULT', 'DETAIL'],
           page.data.flatMap(({ kind, reporter, starts_at: day, sources }) =>
@@ -34,6 +34,7 @@ export const domainReportCommands: Command[] = [
               one.detail,
             ]),
           ),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

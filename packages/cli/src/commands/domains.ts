@@ -61,10 +61,11 @@ export const domainCommands: Command[] = [
     operations: ['listDomains'],
     async run({ client, output }) {
       const { data: domains } = await (await client()).domains.list()
-      output.result({ data: domains }, () =>
+      output.result({ data: domains }, (width) =>
         table(
           ['DOMAIN', 'STATUS', 'DEFAULT', 'MAILBOXES', 'PROVIDER', 'ID'],
           domains.map((one) => [one.domain, one.status, one.is_default ? 'yes' : '', String(one.mailboxes_count), one.provider, one.id]),
+          width,
         ),
       )
       return 0

@@ -1,39 +1,45 @@
 // events list|socket-token.
 import type { CallsignEvent } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, type Option, text } from '../command.ts'
+import { type Command, listOptions, listQuery, type Option, several, text, type Values } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 
 /** Filters of the event log and of its stream. */
 export const eventFilters: Record<string, Option> = {
   agent: { type: 'string', value: 'HANDLE', about: 'Only events of this agent.' },
-  types: { type: 'string', value: 'TYPES', about: 'Only these event types, separated by commas.' },
+  event: { type: 'string', multiple: true, value: 'TYPE', about: 'Only events of this type, such as email.received. Repeatable.' },
+}
+
+/** The types of the filter, as the API takes them. */
+export const readTypes = (values: Values): { types?: string } => {
+  const types = several(values, 'event')
+  return types.length > 0 ? { types: types.join(',') } : {}
 }
 
 export const eventCommands: Command[] = [
   {
     words: 'events list',
-    about: 'Lists events, oldest first by default. The ID of the last one is the --cursor of the next request.',
-    example: 'callsign events list --types email.received,email.bounced',
+    about: 'Lists events, newest first. With --oldest, the ID of the last one is the --cursor of the next request.',
+    example: 'callsign events list --event email.received --event email.bounced',
     operations: ['listEvents'],
     options: {
       ...eventFilters,
       since: {
         type: 'string',
         value: 'TIME',
-        about: 'Start with the events of this time in ISO 8601. Without --newest, --cursor takes precedence.',
+        about: 'Only events since this time in ISO 8601. With --oldest, --cursor takes precedence.',
       },
-      newest: { type: 'boolean', about: 'Newest first.' },
+      oldest: { type: 'boolean', about: 'Oldest first, to continue where a program stopped.' },
       ...listOptions,
     },
     async run({ client, output }, values) {
-      const [agent, types, since] = [text(values, 'agent'), text(values, 'types'), text(values, 'since')]
-      const order = values.newest === true ? { order: 'desc' as const } : {}
+      const [agent, since] = [text(values, 'agent'), text(values, 'since')]
+      const order = values.oldest === true ? ('asc' as const) : ('desc' as const)
       const query = {
         ...listQuery(values),
-        ...order,
+        ...readTypes(values),
+        order,
         ...(agent !== undefined && { agent }),
-        ...(types !== undefined && { types }),
         ...(since !== undefined && { since }),
       }
       const page = await (await client()).events.list(query)
@@ -62,7 +68,8 @@ export const eventCommands: Command[] = [
 ]
 
 /** The subject, text or id of the object of an event. */
-function aboutOf({ data }: CallsignEvent): string {
+/** The agent and the subject, text or name that the event is about. */
+export function aboutOf({ data }: CallsignEvent): string {
   const [about] = ['subject', 'text', 'domain', 'phone_number', 'id'].map((name) => data[name]).filter((one) => typeof one === 'string')
   const agent = typeof data.agent_handle === 'string' ? `${data.agent_handle}: ` : ''
   return `${agent}${about ?? ''}`

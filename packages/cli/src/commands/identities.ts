@@ -71,10 +71,11 @@ export const identityCommands: Command[] = [
     options: { ...metadataFilterOption, ...listOptions },
     async run({ client, output }, values) {
       const page = await (await client()).identities.list({ ...listQuery(values), ...readMetadataFilter(values) })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['HANDLE', 'MAILBOX', 'CREATED', 'NAME'],
           page.data.map((one) => [one.agent_handle, one.mailbox_address, ago(one.created_at), one.display_name]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -74,7 +74,7 @@ export const imessageCommands: Command[] = [
         ...(conversation !== undefined && { conversation_id: conversation }),
         ...listQuery(values),
       })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['TIME', 'FROM', 'STATUS', 'TEXT'],
           page.messages.map((one) => [
@@ -83,6 +83,7 @@ export const imessageCommands: Command[] = [
             one.status,
             one.media.length > 0 ? `${one.text} [${one.media.length} file]` : one.text,
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
@@ -103,10 +104,11 @@ export const imessageCommands: Command[] = [
       const [agent, status] = [text(values, 'agent'), oneOf(values, 'status', statuses)]
       const query = { ...(agent !== undefined && { agent }), ...(status && { status }), ...listQuery(values) }
       const page = await (await client()).imessage.conversations(query)
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'AGENT', 'WITH', 'STATUS', 'PROVIDER'],
           page.data.map((one) => [one.id, one.agent_handle, one.recipient, one.status, one.provider]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

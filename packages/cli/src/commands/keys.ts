@@ -18,7 +18,7 @@ export const keyCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).keys.list(listQuery(values))
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'LAST USED', 'FROM', 'EXPIRES', 'ALLOWED FROM', 'STATE'],
           page.data.map((key) => [
@@ -33,6 +33,7 @@ export const keyCommands: Command[] = [
             key.allowed_ips.join(' ') || 'any address',
             stateOf(key),
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -16,10 +16,11 @@ export const labelCommands: Command[] = [
     async run(context, values) {
       const client = await context.client()
       const page = await client.labels.list(await chooseMailbox(client, values), listQuery(values))
-      context.output.result(page, () =>
+      context.output.result(page, (width) =>
         table(
           ['ID', 'NAME', 'COLOR'],
           page.data.map((label) => [label.id, label.name, label.color]),
+          width,
         ),
       )
       if (page.next_cursor && !context.output.isJson) context.output.note(`More: --cursor ${page.next_cursor}`)

@@ -7,7 +7,7 @@ import { forward, keepSecret, readTarget } from '../event-forwarding.ts'
 import { EventProgress } from '../event-progress.ts'
 import { EventRunner } from '../event-runner.ts'
 import { UsageError } from '../usage-error.ts'
-import { eventFilters } from './events.ts'
+import { aboutOf, eventFilters, readTypes } from './events.ts'
 
 const retriesDefault = 5
 const concurrencyMax = 100
@@ -20,8 +20,8 @@ export const listenCommands: Command[] = [
   {
     words: 'listen',
     about:
-      'Delivers events to a program on this machine, until you interrupt it. With --exec it runs a command for each event, and continues without a gap after a restart. With --forward-to it posts them to a local address as signed webhooks.',
-    example: "callsign listen --exec 'node handle.js' --types email.received --agent sales",
+      'Prints events as they happen, until you interrupt it. With --exec it runs a command for each event, and continues without a gap after a restart. With --forward-to it posts them to a local address as signed webhooks.',
+    example: "callsign listen --exec 'node handle.js' --event email.received --agent sales",
     operations: ['streamEvents', 'getCaller'],
     options: {
       exec: { type: 'string', value: 'COMMAND', about: 'A shell command. It gets the event as one line of JSON on standard input.' },
@@ -49,21 +49,39 @@ export const listenCommands: Command[] = [
     },
     async run(context, values) {
       const [command, target] = [text(values, 'exec'), text(values, 'forward-to')]
-      if ((command === undefined) === (target === undefined)) throw new UsageError('Either --exec or --forward-to is required.')
-      const [agent, types, after] = [text(values, 'agent'), text(values, 'types'), text(values, 'after')]
+      if (command !== undefined && target !== undefined)
+        throw new UsageError('--exec and --forward-to are mutually exclusive. Give one of them.')
+      const [agent, after] = [text(values, 'agent'), text(values, 'after')]
       const query = {
         ...(agent !== undefined && { agent }),
-        ...(types !== undefined && { types }),
+        ...readTypes(values),
         ...(after !== undefined && { after }),
         ...(values.websocket === true && { transport: 'websocket' as const }),
       }
       if (command !== undefined) return runForEach(context, values, command, query)
       const unused = execOnly.find((name) => values[name] !== undefined)
       if (unused !== undefined) throw new UsageError(`--${unused} needs --exec.`)
-      return forwardEach(context, values, target as string, query)
+      return target === undefined ? printEach(context, values, query) : forwardEach(context, values, target, query)
     },
   },
 ]
+
+/** Prints a line per event, or its JSON. */
+async function printEach({ client, output, interruption }: Context, values: Values, query: Query): Promise<number> {
+  const limit = count(values, 'count')
+  const callsign = await client()
+  const { organization_name } = await callsign.me()
+  output.note(`Events of ${organization_name}, as they happen. Ctrl-C ends this.`)
+  const signal = interruption()
+  let printed = 0
+  for await (const event of callsign.events.follow({ ...query, signal, onReset: (lost) => noteReset(output, lost) })) {
+    if (output.isJson) output.line(event)
+    else output.result(event, () => `${event.timestamp.slice(11, 19)}  ${event.id}  ${event.type}  ${aboutOf(event)}`)
+    printed++
+    if (limit !== undefined && printed >= limit) break
+  }
+  return 0
+}
 
 async function forwardEach({ client, output, folder }: Context, values: Values, given: string, query: Query): Promise<number> {
   const target = readTarget(given)

@@ -62,10 +62,11 @@ export const mailFileCommands: Command[] = [
     async run(context, values, [id = '']) {
       const { client, mailbox } = await locateMessage(context, values, id)
       const page = await client.messages.shares(mailbox, id, listQuery(values))
-      context.output.result(page, () =>
+      context.output.result(page, (width) =>
         table(
           ['ID', 'ACTIVE', 'EXPIRES', 'BY'],
           page.data.map((link) => [link.id, link.is_active ? 'yes' : 'no', link.expires_at, link.created_by]),
+          width,
         ),
       )
       if (page.next_cursor && !context.output.isJson) context.output.note(`More: --cursor ${page.next_cursor}`)
@@ -107,10 +108,11 @@ export const mailFileCommands: Command[] = [
       const found = await client.messages.get(mailbox, id)
       const folder = text(values, 'save')
       if (folder === undefined) {
-        context.output.result({ data: found.attachments }, () =>
+        context.output.result({ data: found.attachments }, (width) =>
           table(
             ['FILE', 'TYPE', 'BYTES', 'ID'],
             found.attachments.map((file) => [file.filename, file.content_type, String(file.size_bytes), file.id]),
+            width,
           ),
         )
         return 0

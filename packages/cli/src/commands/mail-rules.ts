@@ -81,10 +81,11 @@ export const mailRuleCommands: Command[] = [
         ...(status && { status }),
         ...listQuery(values),
       })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'ACTION', 'ENTRY', 'DIRECTION', 'STATUS', 'REASON'],
           page.data.map((rule) => [rule.id, rule.action, rule.entry, rule.direction, rule.status, rule.reason ?? '']),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -1,7 +1,7 @@
 // mcp connects an MCP client that starts programs to the server.
 import { setTimeout as wait } from 'node:timers/promises'
 import { toolsets } from '@callsign/sdk'
-import { type Command, several, text } from '../command.ts'
+import { type Command, several } from '../command.ts'
 import { runBridge } from '../mcp-bridge.ts'
 
 export const mcpCommands: Command[] = [
@@ -20,7 +20,7 @@ export const mcpCommands: Command[] = [
         about: 'Only these tools, and whoami. Repeatable. Defaults to all.',
       },
       'read-only': { type: 'boolean', about: 'Only tools that change nothing.' },
-      agent: { type: 'string', value: 'HANDLES', about: 'With an organization key, only these agents, separated by commas.' },
+      agent: { type: 'string', multiple: true, value: 'HANDLE', about: 'With a key of several agents, only this one. Repeatable.' },
     },
     async run(context, values) {
       const login = await context.login()
@@ -28,8 +28,8 @@ export const mcpCommands: Command[] = [
       const chosen = several(values, 'toolset')
       if (chosen.length > 0) url.searchParams.set('toolsets', chosen.join(','))
       if (values['read-only'] === true) url.searchParams.set('read_only', '1')
-      const agent = text(values, 'agent')
-      if (agent !== undefined) url.searchParams.set('agent', agent)
+      const agents = several(values, 'agent')
+      if (agents.length > 0) url.searchParams.set('agent', agents.join(','))
       const signal = context.interruption()
       await runBridge({
         url,

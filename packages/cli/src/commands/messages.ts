@@ -21,7 +21,7 @@ export async function messageTable(client: Callsign, output: Output, messages: M
     messages.map((one) => one.mailbox_id),
   )
   return table(
-    ['ID', 'MAILBOX', 'DIRECTION', 'STATE', 'WHEN', 'WITH', 'SUBJECT'],
+    ['ID', 'MAILBOX', 'DIR', 'STATE', 'WHEN', 'WITH', 'SUBJECT'],
     messages.map((one) => [
       one.id,
       handles.get(one.mailbox_id) ?? one.mailbox_id,
@@ -98,7 +98,7 @@ const listCommands: Command[] = [
   {
     words: 'mail search',
     takes: 'QUERY',
-    about: 'Searches a mailbox. Quote phrases, exclude words with -, and combine alternatives with OR.',
+    about: 'Searches a mailbox, newest first. Quote phrases, exclude words with -, and combine alternatives with OR.',
     example: "callsign mail search 'invoice OR receipt' --agent sales",
     operations: ['searchMessages'],
     options: { ...mailboxOptions, ...markFilterOptions, ...listOptions },
@@ -220,9 +220,8 @@ export const messageCommands: Command[] = [
     operations: ['getMessage', 'updateMessage'],
     options: { ...mailboxOptions, 'mark-read': { type: 'boolean', about: 'Mark it as read.' } },
     async run(context, values, [id]) {
-      const { client, mailbox, latest } =
-        id === undefined ? await findLatest(context, values) : { ...(await locateMessage(context, values, id)), latest: id }
-      const found = await client.messages.get(mailbox, latest)
+      const { client, mailbox, message } = await findMessage(context, values, id)
+      const found = await client.messages.get(mailbox, message)
       if (values['mark-read'] === true) await client.messages.update(mailbox, found.id, { is_read: true })
       context.output.result(found, () => shown(found))
       return 0
@@ -231,11 +230,16 @@ export const messageCommands: Command[] = [
   ...changeCommands,
 ]
 
-/** The latest received message of the chosen mailbox. */
-async function findLatest(context: Context, values: Values): Promise<{ client: Callsign; mailbox: string; latest: string }> {
+/** The message with this id in the mailbox that has it, or without an id the latest received message of the chosen mailbox. */
+export async function findMessage(
+  context: Context,
+  values: Values,
+  id: string | undefined,
+): Promise<{ client: Callsign; mailbox: string; message: string }> {
+  if (id !== undefined) return { ...(await locateMessage(context, values, id)), message: id }
   const client = await context.client()
   const mailbox = await chooseMailbox(client, values)
   const { data } = await client.messages.list(mailbox, { direction: 'inbound', limit: 1 })
   if (!data[0]) throw new UsageError(`${mailbox} does not have received mail. Give the ID of a message.`)
-  return { client, mailbox, latest: data[0].id }
+  return { client, mailbox, message: data[0].id }
 }

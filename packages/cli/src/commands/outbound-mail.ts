@@ -16,7 +16,7 @@ import {
 import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
 import { markOptions, readMarks } from '../marks.ts'
 import { UsageError } from '../usage-error.ts'
-import { locateMessage } from './messages.ts'
+import { findMessage, locateMessage } from './messages.ts'
 
 export const outboundMailCommands: Command[] = [
   {
@@ -61,8 +61,8 @@ export const outboundMailCommands: Command[] = [
   },
   {
     words: 'mail reply',
-    takes: 'ID',
-    about: 'Replies to a message in its thread, from the mailbox that has it.',
+    takes: '[ID]',
+    about: 'Replies to a message in its thread, from the mailbox that has it. Without an ID it answers the latest message of the mailbox.',
     example: "callsign mail reply msg_01jq8 --text 'We do, within a week.'",
     operations: ['replyToMessage', 'getMessage'],
     options: {
@@ -75,18 +75,18 @@ export const outboundMailCommands: Command[] = [
       ...markOptions,
       ...keyOption,
     },
-    async run(context, values, [id = '']) {
+    async run(context, values, [id]) {
       const body = await readBody(context, values)
       if (body.text === undefined && body.html === undefined) throw new UsageError('--text, --text-file or --html-file is required.')
       const files = await readAttachments(values)
-      const { client, mailbox } = await locateMessage(context, values, id)
+      const { client, mailbox, message } = await findMessage(context, values, id)
       const more = {
         ...readFrom(values),
         ...readMarks(values),
         ...(values.all === true && { reply_all: true }),
         ...(values.automatic === true && { automatic: true }),
       }
-      const sent = await client.messages.reply(mailbox, id, { ...body, ...more, ...files }, keyed(values))
+      const sent = await client.messages.reply(mailbox, message, { ...body, ...more, ...files }, keyed(values))
       await reportSent(client, context.output, mailbox, sent)
       return 0
     },

@@ -16,10 +16,11 @@ export const phoneCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).phone.list(listQuery(values))
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['NUMBER', 'AGENT', 'TEXTS', 'REGION', 'PROVIDER'],
           page.data.map((one) => [one.phone_number, one.agent_handle, one.sms_status, one.region || one.type, one.provider]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
@@ -93,7 +94,7 @@ export const phoneCommands: Command[] = [
         ...(from !== undefined && { from }),
         ...listQuery(values),
       })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'FROM', 'TIME', 'TEXT'],
           page.data.map((one) => [
@@ -102,6 +103,7 @@ export const phoneCommands: Command[] = [
             ago(one.created_at),
             one.media.length > 0 ? `${one.text} [${one.media.length} files]` : one.text,
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -19,7 +19,7 @@ export const quarantineCommands: Command[] = [
         status: 'quarantined',
         ...listQuery(values),
       })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'WHEN', 'FROM', 'SUBJECT', 'REASON', 'FLAGS'],
           page.data.map((one) => [
@@ -30,6 +30,7 @@ export const quarantineCommands: Command[] = [
             one.guardrail?.reason ?? '',
             one.flags.map((flag) => flag.type).join(' '),
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -50,7 +50,7 @@ export const requestCommands: Command[] = [
         ...(before !== undefined && { before }),
         ...listQuery(values),
       })
-      output.result(page, () => table(columns, page.data.map(cellsOf)))
+      output.result(page, (width) => table(columns, page.data.map(cellsOf), width))
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
       return 0
     },

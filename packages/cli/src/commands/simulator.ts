@@ -107,10 +107,11 @@ export const simulatorCommands: Command[] = [
         fail,
         ...(times !== undefined && { times }),
       })
-      output.result({ faults }, () =>
+      output.result({ faults }, (width) =>
         table(
           ['PROVIDER', 'STEP', 'FAULT', 'TIMES'],
           faults.map((one) => [one.provider, one.op, one.fail, String(one.times)]),
+          width,
         ),
       )
       return 0
@@ -125,10 +126,11 @@ export const simulatorCommands: Command[] = [
     async run({ client, output }, values) {
       const to = text(values, 'to')
       const page = await (await client()).simulator.outbox({ ...(to !== undefined && { to }), ...listQuery(values) })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['TO', 'FROM', 'TIME', 'TEXT'],
           page.data.map((one) => [one.to, one.from, ago(one.created_at), one.text]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

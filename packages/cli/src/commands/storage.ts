@@ -38,7 +38,7 @@ const describeDays = (retention: Partial<Organization['retention']>): string =>
 export const storageCommands: Command[] = [
   {
     words: 'usage storage',
-    about: 'Lists the bytes of stored mail with their quotas. It needs an organization key.',
+    about: 'Lists the bytes of stored mail with their quotas, newest agent first. It needs an organization key.',
     example: 'callsign usage storage --by-agent',
     operations: ['listStorage'],
     options: {
@@ -53,7 +53,7 @@ export const storageCommands: Command[] = [
         ...(agent !== undefined && { agent_handle: agent }),
         ...listQuery(values),
       })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['FOR', 'USED', 'QUOTA', 'SHARE'],
           page.data.map(({ agent_handle, used_bytes, quota_bytes }) => [
@@ -62,6 +62,7 @@ export const storageCommands: Command[] = [
             quota_bytes === null ? 'none' : bytesText(quota_bytes),
             quota_bytes === null ? '' : `${Math.floor((100 * used_bytes) / quota_bytes)} %`,
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -26,10 +26,11 @@ export const suppressionCommands: Command[] = [
         ...(source && { source }),
       }
       const page = await (await client()).suppressions.list(query)
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ADDRESS', 'SOURCE', 'SINCE', 'REASON'],
           page.data.map((one) => [one.email_address, one.source, ago(one.created_at), one.reason ?? '']),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

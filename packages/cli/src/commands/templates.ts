@@ -84,10 +84,11 @@ export const templateCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).templates.list(listQuery(values))
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'ALIAS', 'STATUS', 'CHANGED', 'NAME'],
           page.data.map((one) => [one.id, one.alias ?? '', statusOf(one), ago(one.updated_at), one.name]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -45,7 +45,7 @@ export const tunnelCommands: Command[] = [
     async run({ client, output }, values) {
       const status = oneOf(values, 'status', statuses)
       const page = await (await client()).tunnels.list({ ...listQuery(values), ...(status && { status }) })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['HANDLE', 'ADDRESS', 'STATUS', 'CLIENTS', 'LAST REQUEST'],
           page.data.map((one) => [
@@ -55,6 +55,7 @@ export const tunnelCommands: Command[] = [
             String(one.connected_clients),
             ago(one.last_request_at),
           ]),
+          width,
         ),
       )
       if (page.has_more && !output.isJson) output.note(`More: --cursor ${page.data.at(-1)?.id}`)
@@ -112,7 +113,7 @@ export const tunnelCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values, [handle = '']) {
       const page = await (await client()).tunnels.requests(handle, listQuery(values))
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'WHEN', 'METHOD', 'PATH', 'STATUS', 'MS'],
           page.data.map((one) => [
@@ -123,6 +124,7 @@ export const tunnelCommands: Command[] = [
             one.error ?? String(one.status ?? '-'),
             String(one.duration_ms),
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

@@ -32,7 +32,7 @@ export const usageCommands: Command[] = [
         ...(to !== undefined && { end_date: to }),
         ...listQuery(values),
       })
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['DATE', 'FOR', 'RECEIVED', 'QUARANTINED', 'QUEUED', 'SENT', 'DELIVERED', 'BOUNCED', 'FAILED', 'COMPLAINED'],
           page.data.map(({ date, agent_handle, domain, messages }) => [
@@ -49,6 +49,7 @@ export const usageCommands: Command[] = [
               messages.complained,
             ].map(String),
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)

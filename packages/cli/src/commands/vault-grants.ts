@@ -15,10 +15,11 @@ export const vaultGrantCommands: Command[] = [
     run: (context, values, [reference = '']) =>
       withVault(context, values, async (vault) => {
         const grants = await vault.grants(reference)
-        context.output.result({ data: grants }, () =>
+        context.output.result({ data: grants }, (width) =>
           table(
             ['AGENT', 'SINCE', 'ID'],
             grants.map((one) => [one.agent_handle, ago(one.created_at), one.id]),
+            width,
           ),
         )
         return 0

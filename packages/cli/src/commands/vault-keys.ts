@@ -81,10 +81,11 @@ function showKeys({ output }: Context, vault: UnlockedVault, shown: string | nul
 
 async function listKeys({ client, output }: Context): Promise<number> {
   const keys = await (await client()).vault.keys()
-  output.result({ data: keys }, () =>
+  output.result({ data: keys }, (width) =>
     table(
       ['TYPE', 'ID', 'CREATED', 'LAST USED'],
       keys.map((one) => [one.key_type, one.id, ago(one.created_at), ago(one.last_used_at)]),
+      width,
     ),
   )
   return 0

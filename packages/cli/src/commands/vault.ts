@@ -91,10 +91,11 @@ export const vaultCommands: Command[] = [
     run: (context, values) =>
       withVault(context, values, async (vault) => {
         const secrets = vault.list()
-        context.output.result({ data: secrets.map(toWire), missing: vault.missing }, () =>
+        context.output.result({ data: secrets.map(toWire), missing: vault.missing }, (width) =>
           table(
             ['NAME', 'TYPE', 'ID', 'STATE', 'DESCRIPTION'],
             secrets.map((one) => [one.name, one.type, one.id, stateOf(one), one.description ?? '']),
+            width,
           ),
         )
         noteMissing(context, vault)

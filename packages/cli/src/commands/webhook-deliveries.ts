@@ -1,5 +1,5 @@
 // webhooks deliveries|delivery|replay.
-import type { DeliveryDetail } from '@callsign/sdk'
+import type { Delivery, DeliveryDetail } from '@callsign/sdk'
 import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
@@ -8,28 +8,44 @@ import { UsageError } from '../usage-error.ts'
 const statuses = ['pending', 'delivered', 'failed'] as const
 const replayed = ['failed', 'delivered', 'missed'] as const
 
-const shown = (one: DeliveryDetail): string =>
+/** The next attempt of a delivery that has not succeeded. */
+const nextOf = ({ id, status, next_attempt_at: next }: Delivery): string => {
+  if (next !== null) return `, next attempt ${ago(next)} (${next})`
+  return status === 'failed' ? `, without further attempts. callsign webhooks replay ${id} repeats it.` : ''
+}
+
+/** The answer of the endpoint to the last attempt, as `503 http_5xx`. */
+const answerOf = ({ last_status_code: status, last_error_code: error }: Delivery): string =>
+  [status, error].filter((part) => part !== null && part !== 0).join(' ') || '-'
+
+/** One line about a delivery, for the webhook that it belongs to. */
+export const lineOf = (one: Delivery): string =>
+  `${ago(one.created_at)}, ${one.event_type}, answer ${answerOf(one)}, ${one.status}${nextOf(one)}`
+
+const shown = (one: DeliveryDetail, width: number | undefined): string =>
   [
     `event     ${one.event_type} ${one.event_id}`,
-    `status    ${one.status}${one.next_attempt_at ? `, next attempt ${ago(one.next_attempt_at)}` : ''}`,
+    `status    ${one.status}${nextOf(one)}`,
     '',
     table(
-      ['ATTEMPT', 'STARTED', 'STATUS', 'MS', 'ANSWER'],
+      ['ATTEMPT', 'STARTED', 'STATUS', 'MS', 'ERROR'],
       one.attempts.map((attempt) => [
         String(attempt.attempt),
         attempt.started_at,
         String(attempt.status_code ?? '-'),
         String(attempt.duration_ms),
-        attempt.error ?? attempt.response_snippet ?? '',
+        attempt.error ?? '',
       ]),
+      width,
     ),
+    ...one.attempts.flatMap(({ attempt, response_snippet: body }) => (body ? ['', `answer to attempt ${attempt}`, body] : [])),
   ].join('\n')
 
 export const webhookDeliveryCommands: Command[] = [
   {
     words: 'webhooks deliveries',
     takes: 'ID',
-    about: 'Lists the deliveries of a webhook, newest first. They are kept for 30 days.',
+    about: 'Lists the deliveries of a webhook, newest first, with the last answer and the next attempt. They are kept for 30 days.',
     example: 'callsign webhooks deliveries whk_01jq8 --status failed',
     operations: ['listDeliveries'],
     options: {
@@ -41,18 +57,19 @@ export const webhookDeliveryCommands: Command[] = [
       const [status, event] = [oneOf(values, 'status', statuses), text(values, 'event')]
       const query = { ...listQuery(values), ...(status && { status }), ...(event !== undefined && { event_type: event }) }
       const page = await (await client()).webhooks.deliveries(id, query)
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
-          ['ID', 'WHEN', 'EVENT', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT'],
+          ['ID', 'WHEN', 'EVENT', 'STATUS', 'ATTEMPTS', 'ANSWER', 'NEXT'],
           page.data.map((one) => [
             one.id,
             ago(one.created_at),
             one.event_type,
             one.status,
             String(one.attempt_count),
-            one.last_error_code ?? String(one.last_status_code ?? '-'),
-            ago(one.next_attempt_at),
+            answerOf(one),
+            one.next_attempt_at ? ago(one.next_attempt_at) : one.status === 'failed' ? 'none' : '',
           ]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
@@ -62,12 +79,12 @@ export const webhookDeliveryCommands: Command[] = [
   {
     words: 'webhooks delivery',
     takes: 'DELIVERY',
-    about: 'Shows one delivery with its attempts.',
+    about: 'Shows one delivery with its attempts, the answers of the endpoint, and the next attempt.',
     example: 'callsign webhooks delivery dlv_01jq8',
     operations: ['getDelivery'],
     async run({ client, output }, _values, [id = '']) {
       const delivery = await (await client()).webhooks.delivery(id)
-      output.result(delivery, () => shown(delivery))
+      output.result(delivery, (width) => shown(delivery, width))
       return 0
     },
   },

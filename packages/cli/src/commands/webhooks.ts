@@ -14,6 +14,7 @@ import {
 } from '../command.ts'
 import { type Output, table } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
+import { lineOf } from './webhook-deliveries.ts'
 
 const statuses = ['active', 'paused'] as const
 const webhookFormats = ['callsign', 'resend', 'agentmail'] as const
@@ -100,10 +101,11 @@ export const webhookCommands: Command[] = [
     options: listOptions,
     async run({ client, output }, values) {
       const page = await (await client()).webhooks.list(listQuery(values))
-      output.result(page, () =>
+      output.result(page, (width) =>
         table(
           ['ID', 'STATUS', 'EVENTS', 'AGENT', 'URL'],
           page.data.map((one) => [one.id, one.status, one.events.join(' '), agentsOf(one), one.url]),
+          width,
         ),
       )
       if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
@@ -127,12 +129,14 @@ export const webhookCommands: Command[] = [
   {
     words: 'webhooks show',
     takes: 'ID',
-    about: 'Shows one webhook.',
+    about: 'Shows one webhook with its latest delivery.',
     example: 'callsign webhooks show whk_01jq8',
-    operations: ['getWebhook'],
+    operations: ['getWebhook', 'listDeliveries'],
     async run({ client, output }, _values, [id = '']) {
-      const webhook = await (await client()).webhooks.get(id)
-      output.result(webhook, () => shown(webhook))
+      const { webhooks } = await client()
+      const webhook = await webhooks.get(id)
+      const [latest] = output.isJson ? [] : (await webhooks.deliveries(id, { limit: 1 })).data
+      output.result(webhook, () => `${shown(webhook)}${latest ? `\ndelivery     ${lineOf(latest)}` : ''}`)
       return 0
     },
   },
