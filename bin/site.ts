@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { operations } from '../packages/contract/src/index.ts'
 import { openApiDocument } from '../packages/contract/src/openapi.ts'
 import { llmsFullText, llmsText } from '../packages/server/src/edges/api/reference/llms.ts'
-import { readGuides } from '../packages/server/src/edges/api/site/guides.ts'
+import { movedPaths, movedTo, readGuides, siteAddress } from '../packages/server/src/edges/api/site/guides.ts'
+import { iconSource } from '../packages/server/src/edges/api/site/layout.ts'
 import { createSite } from '../packages/server/src/edges/api/site/site.ts'
 
 /** The files by their path. `url` is the address that the pages are served at. A page without a server has no requests to try and no search. */
@@ -18,6 +19,11 @@ export function siteFiles(url: string, version: string): Map<string, string> {
     const markdown = site.markdown(path)
     if (markdown !== null) files.set(join('docs', `${path === '' ? 'index' : path}.md`), markdown)
   }
+  for (const path of movedPaths()) {
+    const target = siteAddress(movedTo(path) ?? '')
+    files.set(join('docs', path, 'index.html'), `<!doctype html><title>Moved</title><meta http-equiv="refresh" content="0; url=${target}">`)
+  }
+  files.set(join('docs', 'icon.svg'), iconSource)
   files.set('openapi.json', JSON.stringify(document))
   files.set('llms.txt', llmsText(document, guides))
   files.set('llms-full.txt', llmsFullText(document, guides))

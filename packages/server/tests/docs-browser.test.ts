@@ -15,7 +15,7 @@ afterAll(async () => {
   await harness?.stop()
 })
 
-const shown = ['', '/quick-start', '/guides/mail', '/security', '/configuration', '/api/keys', '/api/errors', '/search?q=webhook']
+const shown = ['', '/quick-start', '/mail', '/security', '/configuration', '/api/keys', '/api/errors', '/search?q=webhook']
 
 test.each(['light', 'dark'] as const)('the pages are accessible and have no errors in the %s theme', async (colorScheme) => {
   const { page, problems, close } = await openPage(browser, harness.baseUrl, { colorScheme })
@@ -44,7 +44,7 @@ test('the pages fit a phone, where a button shows the navigation', async () => {
 
 test('without JavaScript, pages and the choice of a language work, and parts that need it stay hidden', async () => {
   const { page, problems, close } = await openPage(browser, harness.baseUrl, { javaScriptEnabled: false })
-  await page.goto('/docs/guides/mail')
+  await page.goto('/docs/mail')
   const first = page.locator('figure.samples').first()
   expect(await first.locator('pre:visible').textContent()).toContain('curl -s')
   await first.locator('label[for="lang-python"]').click()
@@ -61,7 +61,7 @@ test('without JavaScript, pages and the choice of a language work, and parts tha
 
 test('language and theme are remembered, and a choice does not move the page', async () => {
   const { page, problems, close } = await openPage(browser, harness.baseUrl)
-  await page.goto('/docs/guides/mail#search')
+  await page.goto('/docs/mail#search')
   const group = page.locator('figure.samples').nth(4)
   const top = () => group.evaluate((element) => element.getBoundingClientRect().top)
   const before = await top()

@@ -11,7 +11,7 @@ import Type from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { siteFiles } from '../../../bin/site.ts'
 import { llmsFullText } from '../src/edges/api/reference/llms.ts'
-import { type Guide, readGuides } from '../src/edges/api/site/guides.ts'
+import { type Guide, movedPaths, movedTo, readGuides } from '../src/edges/api/site/guides.ts'
 import { parseMarkdown, renderMarkdown } from '../src/edges/api/site/markdown.ts'
 import { createSite } from '../src/edges/api/site/site.ts'
 import { startEdge } from './harness/api-edge.ts'
@@ -131,6 +131,25 @@ describe('every page', () => {
   })
 })
 
+/** Verbs that a heading of instructions starts with. A heading is a noun. */
+const verbs =
+  /^(?:Add|Approve|Archive|Ask|Block|Call|Choose|Connect|Create|Decide|Delete|Find|Follow|Get|Give|Grant|Keep|Limit|Open|Organise|Publish|Read|Receive|Register|Require|Review|Revoke|Run|See|Send|Serve|Set|Sign|Start|Store|Take|Talk|Use|Verify|Wait|Write) /
+
+test('titles and headings are nouns', () => {
+  const headings = guides.filter(({ path }) => path !== 'cli').flatMap(({ title, parts }) => [title, ...parts.map((part) => part.title)])
+  expect(headings.filter((heading) => verbs.test(heading) || /[.?!]$/.test(heading))).toEqual([])
+  expect(verbs.test('Wait for a code')).toBe(true)
+})
+
+test('each page has a list of its headings, also on narrow screens', () => {
+  for (const path of ['events', 'api', 'api/errors', 'api/event-types', 'api/schemas']) {
+    const [, list = ''] = /<details class="contents[^>]*>([\s\S]*?)<\/details>/.exec(site.page(path) ?? '') ?? []
+    expect(list.match(/<li><a href="#/g)?.length, path).toBeGreaterThan(4)
+  }
+  expect(site.page('api/drafts')).toContain('<ul class="operations">')
+  expect(site.page('recipes/webhook-queue')).not.toContain('<details class="contents')
+})
+
 test('an example of the reference is in four languages', () => {
   const page = site.page('api/drafts') ?? ''
   for (const text of [
@@ -158,6 +177,17 @@ describe('the search', () => {
   ])('for "%s" finds %s', (q, title) => {
     expect(titles(q)).toContain(title)
     expect(site.page('search', { q })?.includes(title)).toBe(true)
+  })
+
+  test.each([
+    ['localhost webhook', 'events', 'CALLSIGN_OUTBOUND_ALLOW_CIDRS'],
+    ['pagination', 'clients', 'next_cursor'],
+    ['webhook localhost is refused here', 'events', ''],
+  ])('for "%s" leads to the page %s', (q, page, setting) => {
+    const [first] = site.search(q)
+    expect(first?.page).toBe(page)
+    const guide = guides.find(({ path }) => path === page)
+    expect(guide?.parts.find(({ anchor }) => anchor === first?.anchor)?.text).toContain(setting)
   })
 
   test('shows guides before reference entries of the same weight, with the words around the match', () => {
@@ -218,6 +248,23 @@ describe('served', () => {
     expect((await edge.call('/nothing', { key: '' })).headers.get('content-type')).toContain('application/json')
   })
 
+  test('with an icon, and redirects from the earlier addresses of pages', async () => {
+    const page = await edge.call('/docs', { key: '' })
+    const [, icon = ''] = /<link rel="icon" href="([^"]+)"/.exec(page.text) ?? []
+    const picture = await edge.call(icon, { key: '' })
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    for (const [from, to] of [
+      ['/docs/guides/vault', '/docs/vault'],
+      ['/docs/guides/approval.md', '/docs/drafts.md'],
+      ['/docs/waking-an-agent', '/docs/events'],
+    ]) {
+      const moved = await edge.call(from as string, { key: '', redirect: 'manual' })
+      expect([moved.status, moved.headers.get('location')]).toEqual([301, to])
+    }
+    for (const path of movedPaths()) expect(site.page(movedTo(path) ?? '?'), path).not.toBeNull()
+    expect(movedTo('quick-start')).toBeNull()
+  })
+
   test('as Markdown, with links that lead somewhere', async () => {
     const page = await edge.call('/docs/quick-start.md', { key: '' })
     expect(page.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
@@ -252,14 +299,7 @@ describe('served', () => {
 test('the pages as files have no search and no requests to try', () => {
   const files = siteFiles('https://callsign.example', '1.2.3')
   expect(files.size).toBeGreaterThan(2 * guides.length)
-  for (const path of [
-    'docs/index.html',
-    'docs/index.md',
-    'docs/guides/mail/index.html',
-    'docs/guides/mail.md',
-    'docs/api/index.html',
-    'llms.txt',
-  ])
+  for (const path of ['docs/index.html', 'docs/index.md', 'docs/mail/index.html', 'docs/mail.md', 'docs/api/index.html', 'llms.txt'])
     expect(files.has(path), path).toBe(true)
   expect(files.get('docs/index.html')).not.toContain('<form action=')
   expect(files.get('docs/index.html')).not.toContain('data-server>')

@@ -4,8 +4,8 @@ import type { OpenApiDocument } from '@callsign/contract/openapi-types'
 import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { llmsFullText, llmsText } from './reference/llms.ts'
-import { type Guide, readGuides, readImage } from './site/guides.ts'
-import { contentSecurityPolicy } from './site/layout.ts'
+import { type Guide, movedTo, readGuides, readImage, siteAddress } from './site/guides.ts'
+import { contentSecurityPolicy, iconSource } from './site/layout.ts'
 import { createSite, type Site } from './site/site.ts'
 
 type Made = { document: OpenApiDocument; json: string; guides: Guide[]; site: Site }
@@ -44,6 +44,9 @@ export function mountOpenApi(app: FastifyInstance, about: { serverUrl: () => str
 function sendPage(site: Site, path: string, request: FastifyRequest, reply: FastifyReply): unknown {
   request.pattern = '/docs/…'
   reply.headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+  const target = movedTo(path)
+  if (target !== null) return reply.redirect(siteAddress(target), 301)
+  if (path === 'icon.svg') return reply.type('image/svg+xml').send(iconSource)
   if (path.endsWith('.md')) {
     const text = site.markdown(path === 'index.md' ? '' : path.slice(0, -3))
     return text === null ? sendHtml(reply.code(404), site.missing()) : reply.type('text/markdown; charset=utf-8').send(text)

@@ -21,18 +21,25 @@ type Resource = { name: string; path: string; description: string; entries: Entr
 export function createReference(document: OpenApiDocument): ReferencePage[] {
   const resources = readResources(document)
   return [
-    { path: 'api', title: 'API reference', content: () => firstPage(document, resources), headings: [] },
+    { path: 'api', title: 'API reference', content: () => firstPage(document, resources), headings: firstHeadings },
     ...resources.map((resource) => ({
       path: resource.path,
       title: resource.name,
       content: () => resourcePage(resource, document),
-      headings: resource.entries.map(({ operation }) => ({ anchor: operation.operationId, title: operation.operationId })),
+      headings: [],
     })),
-    { path: 'api/event-types', title: 'Event types', content: () => eventTypesPage(document), headings: [] },
-    { path: 'api/errors', title: 'Errors', content: errorsPage, headings: [] },
-    { path: 'api/schemas', title: 'Schemas', content: () => schemasPage(document), headings: [] },
+    { path: 'api/event-types', title: 'Event types', content: () => eventTypesPage(document), headings: namesOf(document.webhooks) },
+    { path: 'api/errors', title: 'Errors', content: errorsPage, headings: namesOf(errorStatuses) },
+    { path: 'api/schemas', title: 'Schemas', content: () => schemasPage(document), headings: namesOf(document.components.schemas) },
   ]
 }
+
+const namesOf = (places: object) => Object.keys(places).map((name) => ({ anchor: name, title: name }))
+
+const firstHeadings = ['Authentication', 'Errors', 'Lists', 'Safe retries', 'Ids and times', 'Resources'].map((title) => ({
+  anchor: slugOf(title),
+  title,
+}))
 
 const schemaLink = (name: string): string => `/docs/api/schemas#${name}`
 
@@ -61,25 +68,26 @@ function firstPage(document: OpenApiDocument, resources: Resource[]): Html {
   return html`<h1>${document.info.title} API <small>${document.info.version}</small></h1>
 <p class="lead">${document.info.description} The base URL of this server is <code>${url}</code>.</p>
 <section><div class="about">
-<h2>Authentication</h2>
+<h2 id="authentication">Authentication</h2>
 <p>Send a key with each request, as <code>Authorization: Bearer svc_live_…</code>. The first start of the server prints an organization key. Create
 others with <a href="/docs/api/keys">Keys</a>. An organization key can call everything. The key of an agent can call what belongs to its agent, and gets 403 for
 everything else.</p>
-<h2>Errors</h2>
+<h2 id="errors">Errors</h2>
 <p>An error has a status, a code for programs and a message for people, such as <code>{"error": {"code": "not_found", "message": "…", "request_id": "req_…"}}</code>.
 See the <a href="/docs/api/errors">list of codes</a>.</p>
-<h2>Lists</h2>
-<p>A list returns <code>limit</code> items at most. If <code>has_more</code> is true, use <code>next_cursor</code> as the <code>cursor</code> of the next request.</p>
-<h2>Safe retries</h2>
+<h2 id="lists">Lists</h2>
+<p>A list returns <code>limit</code> items at most, the newest first unless its description names another order. If <code>has_more</code> is true, use <code>next_cursor</code> as the
+<code>cursor</code> of the next request. The <a href="/docs/clients#pagination">clients</a> have helpers that ask for all pages.</p>
+<h2 id="safe-retries">Safe retries</h2>
 <p>Send an <code>Idempotency-Key</code> with each POST that creates or sends something. A repeated request with the same key and body returns the first response, with
 <code>Idempotent-Replayed: true</code>, and does nothing again. Keys are remembered for 7 days.</p>
-<h2>Ids and times</h2>
+<h2 id="ids-and-times">Ids and times</h2>
 <p>Ids are opaque text with a prefix, such as <code>msg_…</code>. Times are in UTC, in ISO 8601 with milliseconds.</p>
 </div>
 <div class="example">
 ${sampleFigure(firstSamples(url))}
 </div></section>
-<h2>Resources</h2>
+<h2 id="resources">Resources</h2>
 <dl>${resources.map(({ name, path, description }) => html`<dt><a href="/docs/${path}">${name}</a></dt><dd>${prose(description)}</dd>`)}</dl>`
 }
 
@@ -87,7 +95,7 @@ const firstSamples = (url: string) => [
   { id: 'curl', text: `export CALLSIGN_API_KEY=svc_live_...\n\ncurl ${url}/api/v1/me \\\n  -H "Authorization: Bearer $CALLSIGN_API_KEY"` },
   { id: 'ts', text: `${sdkPreamble}\n\nconsole.log(await callsign.me())` },
   { id: 'python', text: `${pythonPreamble}\n\nprint(callsign.me())` },
-  { id: 'cli', text: `npx callsign login --url ${url}\nnpx callsign whoami` },
+  { id: 'cli', text: `callsign login --url ${url}\ncallsign whoami` },
 ]
 
 const resourcePage = (resource: Resource, document: OpenApiDocument): Html =>

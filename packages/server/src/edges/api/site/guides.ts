@@ -84,6 +84,27 @@ function addressOf(target: string, file: string, paths: Map<string, string>, ext
   return path.startsWith('images/') ? `/docs/${path}` : `${repositoryUrl}/${path}${suffix}`
 }
 
+/** Pages that moved, by their earlier path. */
+const moved: Record<string, string> = {
+  'waking-an-agent': 'events',
+  'guides/approval': 'drafts',
+  ...Object.fromEntries(
+    ['codes', 'domains', 'events', 'guardrails', 'imessage', 'keys', 'mail', 'mcp', 'phone', 'threads', 'tunnels', 'vault'].map((name) => [
+      `guides/${name}`,
+      name,
+    ]),
+  ),
+}
+
+/** The present path of a page, by an earlier one, with or without `.md`. Null for any other path. */
+export function movedTo(path: string): string | null {
+  const [, name = '', extension = ''] = /^(.*?)(\.md)?$/.exec(path) ?? []
+  return Object.hasOwn(moved, name) ? `${moved[name]}${extension}` : null
+}
+
+/** The earlier paths of pages. */
+export const movedPaths = (): string[] => Object.keys(moved)
+
 /** The address of a page. */
 export const siteAddress = (path: string): string => (path === '' ? '/docs' : `/docs/${path}`)
 

@@ -41,6 +41,9 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** The icon of the pages in tabs and bookmarks, the same as that of the console. */
+export const iconSource = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><title>Callsign</title><rect width="32" height="32" rx="8" fill="#4353d9"/><path d="M8 20.5a8 8 0 0 1 16 0M12.3 20.5a3.7 3.7 0 0 1 7.4 0" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round"/><circle cx="16" cy="22" r="1.6" fill="#fff"/></svg>`
+
 const icon = (paths: string): Html =>
   new Html(
     `<svg viewBox="0 0 24 24" width="18" height="18" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`,
@@ -61,6 +64,7 @@ export function layout({ product, hasServer }: Frame, sections: Section[], page:
 <meta name="color-scheme" content="light dark">
 <title>${page.title === product ? product : `${page.title} · ${product}`}</title>
 ${page.hasMarkdown ? html`<link rel="alternate" type="text/markdown" href="${markdownAddress(page.path)}">` : ''}
+<link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
 <style>${new Html(style)}</style>
 <script>${new Html(script)}</script>
 </head>
@@ -70,7 +74,7 @@ ${header(product, page, hasServer)}
 <div class="columns">
 <input type="checkbox" id="menu" class="unseen" aria-label="Show the navigation">
 ${navigation(sections, page)}
-<main id="content"${page.isWide ? html` class="wide"` : ''}>${page.content}${nextLink(sections, page)}</main>
+<main id="content"${page.isWide ? html` class="wide"` : ''}>${withContents(page)}${nextLink(sections, page)}</main>
 ${aside(page)}
 </div>
 </body>
@@ -100,6 +104,21 @@ const navigation = (sections: Section[], page: Page): Html =>
           html`<li><a href="${siteAddress(link.path)}"${link.path === page.path ? html` aria-current="page"` : ''}>${link.title}</a></li>`,
       )}</ul>`,
   )}</nav>`
+
+/** The content, with a list of its headings below the title for screens without the list beside it. */
+function withContents({ content, headings = [], isWide }: Page): Piece {
+  if (headings.length < 2) return content
+  const links = headings.map(({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`)
+  const list = html`<details class="contents${isWide ? ' always' : ''}"><summary>On this page</summary><ul>${links}</ul></details>`
+  const [before, after] = splitAfterTitle(html`${content}`.text)
+  return html`${new Html(before)}${list}${new Html(after)}`
+}
+
+/** The text up to the end of the first heading and of a lead below it, and the rest. */
+function splitAfterTitle(text: string): [string, string] {
+  const end = /^\s*<h1>[\s\S]*?<\/h1>(?:\s*<p class="lead">[\s\S]*?<\/p>)?/.exec(text)?.[0].length ?? 0
+  return [text.slice(0, end), text.slice(end)]
+}
 
 const aside = ({ headings = [], hasMarkdown, path, isWide }: Page): Html | '' =>
   isWide

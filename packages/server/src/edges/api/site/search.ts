@@ -28,9 +28,11 @@ export function createSearch(document: OpenApiDocument, guides: Guide[]): (query
   return (query) => {
     const words = query.slice(0, searchCharactersMax).toLowerCase().split(/\s+/).filter(Boolean)
     if (words.length === 0) return []
-    return indexed
-      .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-      .filter(({ score }) => score > 0)
+    const scored = indexed.map((entry) => ({ entry, ...scoreOf(entry, words) }))
+    // Places with every word. If there is none, those with the most words, and with half of them at least.
+    const most = Math.max(...scored.map(({ matched }) => matched))
+    return scored
+      .filter(({ matched }) => matched > 0 && matched === most && matched * 2 >= words.length)
       .toSorted((a, b) => b.score - a.score)
       .slice(0, foundMax)
       .map(({ entry: { place, body } }) => ({ ...place, about: place.about || excerpt(body, words) }))
@@ -88,15 +90,17 @@ const spaced = (id: string): string => id.replace(/([a-z])([A-Z])/g, '$1 $2')
 /** Pages of many short parts, printed from tables. */
 const tablePages: ReadonlySet<string> = new Set(['cli', 'configuration', 'monitoring'])
 
-/** 0 unless every word occurs. Of equal places, a page with explanations comes first. */
-function scoreOf({ names, text, place }: Indexed, words: string[]): number {
+/** The number of words that occur, and their weight. Of equal places, a page with explanations comes first. */
+function scoreOf({ names, text, place }: Indexed, words: string[]): { matched: number; score: number } {
+  let matched = 0
   let score = place.kind === 'guide' && !tablePages.has(place.page) ? 0.5 : 0
   for (const word of words) {
+    if (!names.includes(word) && !text.includes(word)) continue
+    matched += 1
     if (names.includes(word)) score += names.startsWith(word) || names.includes(` ${word}`) ? 4 : 3
-    else if (text.includes(word)) score += 1
-    else return 0
+    else score += 1
   }
-  return score
+  return { matched, score }
 }
 
 /** The text around the first word that occurs, cut at spaces. */
