@@ -1,10 +1,21 @@
-// Runs every code block of the pages in docs/site against one server: curl and CLI by a shell, TypeScript and Python by their programs.
+// Pastes the pages of the documentation from the first to the last on one server per language: curl and CLI into a shell, TypeScript and Python into programs.
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readCommandLine } from '../../cli/src/command-line.ts'
+import { commands } from '../../cli/src/command-table.ts'
 import { findFreePort } from './harness/peer-process.ts'
-import { createWorkshop, type Program, readPage, replaceWords, repository, type Setting, type Workshop } from './harness/snippets.ts'
+import {
+  createWorkshop,
+  type Language,
+  type Program,
+  readPage,
+  replaceWords,
+  repository,
+  type Words,
+  type Workshop,
+} from './harness/snippets.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 
 const python = ['python3', '/usr/bin/python3'].find(
@@ -13,54 +24,61 @@ const python = ['python3', '/usr/bin/python3'].find(
 const hasArgon2 = python !== undefined && spawnSync(python, ['-c', 'import argon2']).status === 0
 
 const folder = join(repository, 'docs', 'site')
-const pages = globSync('**/*.md', { cwd: folder }).toSorted()
+const sections = JSON.parse(readFileSync(join(folder, 'pages.json'), 'utf8')) as { section: string; pages: string[] }[]
+/** The pages that a reader follows, in their order, after the README. */
+const pages = [
+  '../../README.md',
+  ...sections.filter(({ section }) => ['Start', 'Guides', 'Recipes'].includes(section)).flatMap((section) => section.pages),
+]
 const contents = await Promise.all(pages.map(readPage))
 const programs = contents.flatMap((page) => page.programs)
-const quoted = contents.flatMap((page) => page.quoted)
 
-/** Blocks that are not run, by the words behind their fence, with the reason. */
+/** Blocks of these pages that are not run, by the words behind their fence, with the reason. */
 const notRun: Record<string, string> = {
-  'sh start': 'readme-tour.test.ts and start.test.ts start a server in this way.',
-  'sh settings': 'The runner sets these two variables to its own server and key.',
-  'sh install': 'package-readmes.test.ts and packages/python install the packages.',
+  'sh start': 'start.test.ts starts a server in this way.',
+  'sh restart': 'The server has the setting from its start.',
+  'sh settings': 'The runner sets these variables to its own server, key and commands.',
+  'sh build': 'package-readmes.test.ts builds the packages.',
+  'sh install': 'package-readmes.test.ts installs the packages.',
+  'sh operator': 'These commands need a domain with DNS records, a relay, a certificate or an empty machine.',
+  'sh excerpt': 'These lines have ids, files or addresses of the reader. Another test reads the commands in them.',
+  'ts excerpt': 'These lines have values of the reader, or need a package that is not ours.',
+  'python excerpt': 'These lines need a package that is not ours.',
   json: 'These are values, which are parsed.',
   ini: 'These are settings of other programs.',
   yaml: 'These are settings of other programs.',
   http: 'These are messages on the wire.',
   text: 'These are drawings.',
+  '': 'These are formulas, records of DNS and the like.',
 }
 
-/** The reason for not running a program on this machine, or an empty text. */
-function reasonToSkip({ language, steps }: Program): string {
-  if (language !== 'python') return ''
-  if (!python) return 'Python 3.10 or later is not installed'
-  return steps.some(({ code }) => code.includes('.vault.')) && !hasArgon2 ? 'argon2-cffi is not installed' : ''
-}
+const needsArgon2 = ({ language, steps }: Program) => language === 'python' && steps.some(({ code }) => code.includes('.vault.'))
+const languages: Language[] = ['curl', 'ts', 'python', 'cli']
 
-let harness: Harness
+const harnesses = new Map<Language, Harness>()
 let workshop: Workshop
-const prepared = new Map<Program, { folder: string; words: Setting['words'] }>()
+const prepared = new Map<Program, { file: string; words: Words }>()
 beforeAll(async () => {
-  harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
   workshop = await createWorkshop(python ?? null)
-  for (const [index, program] of programs.entries()) {
-    const words = await wordsFor(index)
-    prepared.set(program, { folder: await workshop.prepare(program, words), words })
+  for (const language of languages) {
+    const harness = await startHarness({ CALLSIGN_OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8' })
+    harnesses.set(language, harness)
+    const words = await wordsFor(harness)
+    for (const program of programs.filter((one) => one.language === language))
+      prepared.set(program, { file: await workshop.prepare(program, words), words })
   }
 })
 afterAll(async () => {
-  await harness?.stop()
+  for (const harness of harnesses.values()) await harness.stop()
   await workshop?.remove()
 })
 
-/** Handles, simulated phones and ports are unique on a server or a machine, so that each program gets its own. */
-async function wordsFor(index: number): Promise<Setting['words']> {
-  const ports = await Promise.all([findFreePort(), findFreePort()])
+/** The addresses of this run. Nothing else of the pages is changed. */
+async function wordsFor(harness: Harness): Promise<Words> {
+  const [app, receiver] = await Promise.all([findFreePort(), findFreePort()])
   return [
-    [/(?<![\w-])(sales|support|signup|ci)(?![\w-])/g, `$1${index}`],
-    [/\b3000\b/g, String(ports[0])],
-    [/\b8787\b/g, String(ports[1])],
-    [/\+14155550123/g, `+14155550${200 + index}`],
+    [/\b3000\b/g, String(app)],
+    [/\b8787\b/g, String(receiver)],
     [/localhost:2525/g, `127.0.0.1:${harness.smtpPort}`],
     [/http:\/\/localhost:8080/g, harness.baseUrl],
   ]
@@ -79,34 +97,48 @@ function contains(output: string, expected: string): boolean {
   return true
 }
 
-describe.concurrent.each(pages)('docs/site/%s', (page) => {
-  const own = programs.filter((program) => program.page === page)
-  if (own.length === 0) test('has no programs', () => expect(own).toEqual([]))
-
-  for (const program of own) {
-    const reason = reasonToSkip(program)
-    const name = `runs in ${program.language}, ${program.steps.length} blocks${reason && ` (skipped: ${reason})`}`
-    test.skipIf(reason !== '')(name, async ({ signal }) => {
-      const { folder: place, words } = prepared.get(program) as { folder: string; words: Setting['words'] }
-      const { key } = await harness.createOrganization(`${page} ${program.language}`)
-      const ran = await workshop.run(place, program, { url: harness.baseUrl, key, words }, signal)
-      expect(ran.code, `${ran.stderr}\nafter printing:\n${ran.outputs.join('')}`).toBe(0)
-      expect(ran.outputs).toHaveLength(program.steps.length)
-      for (const [index, { code, output }] of program.steps.entries()) {
-        const printed = ran.outputs[index] as string
-        if (output !== null && !contains(printed, replaceWords(output, words)))
-          expect.fail(`${code}\nprinted\n${printed}\nwhich does not contain\n${output}`)
-      }
-    })
+/** Runs one page. Fails with the block whose output is not as documented. */
+async function paste(program: Program, signal: AbortSignal): Promise<void> {
+  const { file, words } = prepared.get(program)!
+  const { baseUrl, organizationKey } = harnesses.get(program.language)!
+  const ran = await workshop.run(file, program, { url: baseUrl, key: organizationKey }, signal)
+  expect(ran.code, `${program.page}: ${ran.stderr}\nafter printing:\n${ran.outputs.join('')}`).toBe(0)
+  expect(ran.outputs, program.page).toHaveLength(program.steps.length)
+  for (const [index, { code, output }] of program.steps.entries()) {
+    const printed = ran.outputs[index] as string
+    if (output !== null && !contains(printed, replaceWords(output, words)))
+      expect.fail(`${program.page}:\n${code}\nprinted\n${printed}\nwhich does not contain\n${output}`)
   }
+}
+
+const pasted: Program[] = []
+for (const language of languages) {
+  const isMissing = language === 'python' && !python
+  const name = `every page in ${language}, from the first to the last${isMissing ? ' (skipped: Python 3.10 or later is not installed)' : ''}`
+  const run = isMissing ? test.skip : test.concurrent
+  run(
+    name,
+    async ({ signal }) => {
+      for (const program of programs.filter((one) => one.language === language)) {
+        if (needsArgon2(program) && !hasArgon2) continue
+        await paste(program, signal)
+        pasted.push(program)
+      }
+    },
+    480_000,
+  )
+}
+
+test.skipIf(!hasArgon2)(`the pages on the vault in Python${hasArgon2 ? '' : ' (skipped: argon2-cffi is not installed)'}`, () => {
+  expect(pasted.filter(needsArgon2).length).toBeGreaterThan(1)
 })
 
 test('the TypeScript blocks type-check', async () => {
   expect(await workshop.typeCheck()).toBe('')
 })
 
-test('every example is in all four languages', () => {
-  const counts = contents.flatMap(({ programs: own }) => {
+test('every example of the site is in all four languages', () => {
+  const counts = contents.slice(1).flatMap(({ programs: own }) => {
     const numbers = (['curl', 'ts', 'python', 'cli'] as const).map(
       (language) => own.find((one) => one.language === language)?.steps.length ?? 0,
     )
@@ -116,20 +148,58 @@ test('every example is in all four languages', () => {
 })
 
 test('blocks that are not run are known, and JSON is valid', () => {
-  for (const { page, fence, code } of quoted) {
+  for (const { page, fence, code } of contents.flatMap((content) => content.quoted)) {
     expect(notRun[fence], `${page}: a block with the fence "${fence}"`).toBeDefined()
     if (fence === 'json') expect(() => JSON.parse(code), code).not.toThrow()
-    if (fence === 'sh settings') expect(code).toBe('export CALLSIGN_URL=http://localhost:8080\nexport CALLSIGN_API_KEY=svc_live_...')
+    if (fence === 'sh settings') expect(code).toBe(settings)
   }
   expect(Object.keys(notRun).length).toBeGreaterThan(0)
 })
 
+const settings = `export PATH="$PWD/node_modules/.bin:$PATH"
+export CALLSIGN_URL=http://localhost:8080
+export CALLSIGN_API_KEY=svc_live_...`
+
+/** The words of a line of a shell, up to a pipe, a redirection, a comment or the end of the command. */
+function wordsOf(line: string): string[] {
+  const words: string[] = []
+  for (const [word] of line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)) {
+    if (/^(?:[|&;<>]|#|\d?>)/.test(word)) break
+    words.push(word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2').replace(/[;)]+$/, ''))
+  }
+  return words
+}
+
+test('commands of every document exist, with their options and arguments', () => {
+  const documents = [
+    'README.md',
+    ...globSync(['docs/*.md', 'docs/site/**/*.md', 'packages/cli/README.md', 'skills/*/SKILL.md'], { cwd: repository }),
+  ]
+  const wrong = documents.flatMap((document) => {
+    const text = readFileSync(join(repository, document), 'utf8').replaceAll('\\\n', ' ')
+    return [...text.matchAll(/^```sh[^\n]*\n([\s\S]*?)^```/gm)]
+      .flatMap(([, code = '']) => code.split('\n'))
+      .filter((line) => /^callsign (?!\{)/.test(line))
+      .flatMap((line) => {
+        try {
+          readCommandLine(wordsOf(line).slice(1), commands)
+          return []
+        } catch (error) {
+          return [`${document}: ${line}: ${(error as Error).message}`]
+        }
+      })
+  })
+  expect(documents.length).toBeGreaterThan(30)
+  expect(wrong).toEqual([])
+})
+
+test('readers never run the npm package of another project', () => {
+  const documents = ['README.md', ...globSync(['docs/**/*.md', 'packages/*/README.md', 'skills/*/SKILL.md'], { cwd: repository })]
+  const text = (document: string) => readFileSync(join(repository, document), 'utf8')
+  expect(documents.filter((document) => /^npx callsignd? |`npx callsignd? \w/m.test(text(document)))).toEqual([])
+})
+
 test('every page is in the list of pages', () => {
-  const listed = JSON.parse(readFileSync(join(folder, 'pages.json'), 'utf8')) as { pages: string[] }[]
-  expect(
-    listed
-      .flatMap((section) => section.pages)
-      .filter((page) => !page.startsWith('../'))
-      .toSorted(),
-  ).toEqual(pages)
+  const listed = sections.flatMap((section) => section.pages).filter((page) => !page.startsWith('../'))
+  expect(listed.toSorted()).toEqual(globSync('**/*.md', { cwd: folder }).toSorted())
 })

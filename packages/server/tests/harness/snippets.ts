@@ -1,24 +1,24 @@
-// The code blocks of the pages in docs/site as programs, one per page and language, and a runner for them.
+// The code blocks of the documentation as programs, one per page and language, and a runner for them.
 import { spawn, spawnSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseMarkdown } from '../../src/edges/api/site/markdown.ts'
 
 export const repository = join(import.meta.dirname, '..', '..', '..', '..')
 const site = join(repository, 'docs', 'site')
 
-/** A program of a page. `sh` are blocks that are the same for every reader. */
-export type Language = 'curl' | 'ts' | 'python' | 'cli' | 'sh'
+/** A language in which a reader follows the pages. */
+export type Language = 'curl' | 'ts' | 'python' | 'cli'
 /** One block. `output` is the text that its output must contain, or null. In it `…` stands for anything. */
 export type Step = { code: string; output: string | null }
 export type Program = { page: string; language: Language; steps: Step[] }
 /** A block that is not run, with the words behind its fence. */
 export type Quoted = { page: string; fence: string; code: string }
 
-const languages: Record<string, Language> = { 'sh curl': 'curl', ts: 'ts', python: 'python', 'sh cli': 'cli', sh: 'sh' }
+const languages: Record<string, Language> = { 'sh curl': 'curl', ts: 'ts', python: 'python', 'sh cli': 'cli' }
 
-/** The programs of a page, and the blocks that are none. A text block holds the output of the blocks before it. */
+/** The programs of a page, by its path from docs/site, and the blocks that are none. A text block holds the output of the blocks before it. */
 export async function readPage(page: string): Promise<{ programs: Program[]; quoted: Quoted[] }> {
   const programs = new Map<Language, Program>()
   const quoted: Quoted[] = []
@@ -49,33 +49,33 @@ export async function readPage(page: string): Promise<{ programs: Program[]; quo
   return { programs: [...programs.values()], quoted }
 }
 
-/** A server, and words of the pages with those that stand for them in one run. */
-export type Setting = { url: string; key: string; words: [pattern: RegExp, word: string][] }
+/** Words of the pages, and those that stand for them in one run. */
+export type Words = [pattern: RegExp, word: string][]
+export type Setting = { url: string; key: string }
 
 export type Ran = { code: number | null; outputs: string[]; stderr: string }
 
 const marker = '@@@ next block @@@'
 
-const fileNames: Record<Language, string> = { curl: 'steps.sh', cli: 'steps.sh', sh: 'steps.sh', ts: 'steps.mts', python: 'steps.py' }
+const extensions: Record<Language, string> = { curl: 'sh', cli: 'sh', ts: 'mts', python: 'py' }
 const separators: Record<Language, string> = {
   curl: `printf '%s\\n' '${marker}'`,
   cli: `printf '%s\\n' '${marker}'`,
-  sh: `printf '%s\\n' '${marker}'`,
   ts: `console.log('${marker}')`,
   python: `print("${marker}", flush=True)`,
 }
 
 export type Workshop = {
-  /** Writes the program to a folder of its own. Returns the folder. */
-  prepare(program: Program, words: Setting['words']): Promise<string>
-  /** Runs a prepared program. */
-  run(folder: string, program: Program, setting: Setting, signal: AbortSignal): Promise<Ran>
+  /** Writes the program to the folder of its language, where all pages find the files of the earlier ones. Returns the path. */
+  prepare(program: Program, words: Words): Promise<string>
+  /** Runs a prepared program, in a terminal of its own. */
+  run(file: string, program: Program, setting: Setting, signal: AbortSignal): Promise<Ran>
   /** The compiler's findings about all prepared programs in TypeScript. */
   typeCheck(): Promise<string>
   remove(): Promise<void>
 }
 
-export const replaceWords = (text: string, words: Setting['words']): string =>
+export const replaceWords = (text: string, words: Words): string =>
   words.reduce((changed, [pattern, word]) => changed.replace(pattern, word), text)
 
 /** A folder in which programs find our packages, and a shell finds our command. */
@@ -87,7 +87,6 @@ export async function createWorkshop(python: string | null): Promise<Workshop> {
   const command = `exec '${process.execPath}' --disable-warning=ExperimentalWarning '${join(repository, 'packages/cli/src/main.ts')}' "$@"`
   const programs: Record<string, string> = {
     callsign: command,
-    npx: `[ "$1" = callsign ] || exit 64\nshift\n${command}`,
     node: `exec '${process.execPath}' "$@"`,
     // An answer with an error ends the program.
     curl: `case " $* " in *' --fail '*) set -- "$@" ;; *) set -- --fail-with-body "$@" ;; esac
@@ -97,19 +96,18 @@ exec '${findCommand('curl')}' "$@"`,
     await writeFile(join(bin, name), `#!/bin/sh\n${text}\n`)
     await chmod(join(bin, name), 0o755)
   }
-  let made = 0
 
   return {
-    async prepare({ language, steps }, words) {
-      made += 1
-      const folder = join(root, `program-${made}`)
-      await mkdir(folder)
+    async prepare({ page, language, steps }, words) {
+      const folder = join(root, language)
+      await mkdir(folder, { recursive: true })
       const code = steps.map((step) => replaceWords(step.code, words)).join(`\n${separators[language]}\n`)
-      await writeFile(join(folder, fileNames[language]), `${code}\n`)
-      return folder
+      const file = join(folder, `${basename(page, '.md')}.${extensions[language]}`)
+      await writeFile(file, `${code}\n`)
+      return file
     },
-    async run(folder, { language }, { url, key }, signal) {
-      const file = join(folder, fileNames[language])
+    async run(file, { language }, { url, key }, signal) {
+      const folder = dirname(file)
       const [command, ...values] =
         language === 'ts'
           ? [process.execPath, '--disable-warning=ExperimentalWarning', file]
@@ -134,7 +132,7 @@ exec '${findCommand('curl')}' "$@"`,
         ...{ strict: true, noEmit: true, skipLibCheck: true, target: 'esnext', module: 'nodenext', types: ['node'] },
         allowImportingTsExtensions: true,
       }
-      await writeFile(join(root, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program-*/*.mts'] }))
+      await writeFile(join(root, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['ts/*.mts'] }))
       const compiler = join(repository, 'node_modules/typescript/bin/tsc')
       const { stdout } = await runCommand(process.execPath, [compiler, '-p', root], { cwd: root })
       return stdout
