@@ -211,13 +211,8 @@ export const draftCommands: Command[] = [
     async run(context, values, [given, id = '']) {
       const { client, mailbox } = await locateDraft(context, values, given, id)
       const page = await client.drafts.versions(mailbox, id)
-      context.output.result(page, (width) =>
-        table(
-          ['VERSION', 'WRITTEN', 'BY', 'TO', 'SUBJECT'],
-          page.data.map((one) => [String(one.version), one.created_at, one.written_by, one.to.join(', '), one.subject ?? '']),
-          width,
-        ),
-      )
+      const rows = page.data.map((one) => [String(one.version), one.created_at, one.written_by, one.to.join(', '), one.subject ?? ''])
+      context.output.result(page, (width) => table(['VERSION', 'WRITTEN', 'BY', 'TO', 'SUBJECT'], rows, width))
       return 0
     },
   },
