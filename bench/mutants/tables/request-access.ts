@@ -16,8 +16,8 @@ export const mutants: Mutant[] = [
   {
     name: 'path parameters of a wrong form answered 400',
     file: 'packages/contract/src/schema.ts',
-    find: 'Type.String({ minLength: 1, examples: [',
-    replace: 'Type.String({ minLength: 1, maxLength: 40, examples: [',
+    find: '    description: `The id of ',
+    replace: '    maxLength: 40,\n    description: `The id of ',
     test: requestValues,
     only: 'body or query',
   },
