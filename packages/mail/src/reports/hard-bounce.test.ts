@@ -75,6 +75,8 @@ describe('addresses that exist', () => {
       [null, '550 The user is not accepting mail from this address'],
       ['5.7.1', '554 5.7.1 Only approved senders may write to this mailbox'],
       ['5.1.1', '550 5.1.1 Mailbox currently suspended'],
+      [null, '550 This person does not accept email in Cyrillic'],
+      [null, '550 The domain does not accept mail over unencrypted connections'],
       ['5.0.0', '550 5.0.0 Recipient address rejected: account inactive, on hold'],
     ],
     'a failure on the way': [

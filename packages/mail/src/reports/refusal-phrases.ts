@@ -98,7 +98,7 @@ export const deadPhrases: readonly RegExp[] = [
   // Hosts that do not exist, and domains that take no mail (RFC 7505).
   anyOf(
     "\\b(?:host(?: ?name)?|tenant)\\b[^.;]{0,40}\\b(?:not found|unknown|does ?n[o']t exist|did ?n[o']t exist|n't exist|not exist|non[- ]?existent|could not be (?:found|resolved)|cannot be (?:found|resolved))\\b",
-    "\\b(?:unknown|non[- ]?existent|no such|invalid|bad|unrouteable|unroutable) (?:\\w+ ){0,2}(?:host|destination)\\b|\\bnxdomain\\b|\\bnull ?mx\\b|\\bdoes not accept mail\\b|\\bdoes ?n[o']t (?:accept|receive|handle) (?:any )?(?:e-?)?mail\\b|\\bcould ?n[o']t find any host\\b|\\bno (?:valid )?mx (?:or a )?records?\\b|\\bunknown address error\\b",
+    "\\b(?:unknown|non[- ]?existent|no such|invalid|bad|unrouteable|unroutable) (?:\\w+ ){0,2}(?:host|destination)\\b|\\bnxdomain\\b|\\bnull ?mx\\b|\\bdoes(?: not| ?n[o']t) (?:accept|receive|handle) (?:any )?(?:e-?)?mail\\b(?! (?:in|from|over|with|without|that|which|larger|of|on|via|as|unless|until)\\b)|\\bcould ?n[o']t find any host\\b|\\bno (?:valid )?mx (?:or a )?records?\\b|\\bunknown address error\\b",
   ),
   // Other languages, Latin script.
   anyOf(

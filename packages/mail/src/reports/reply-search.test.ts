@@ -116,9 +116,7 @@ describe('firstSentence', () => {
     expect(firstSentence('A message that you sent has not yet been delivered to ada.\n\nall is lost')).toMatch(/delivered to ada/)
     expect(firstSentence('Three short words\n')).toBe('Three short words')
     expect(firstSentence('Oh dear\n\nall is lost\n\nmore words of text')).toBe('all is lost')
-    expect(firstSentence('This text may be read only by the addressee.\n\nThe moon was in the way.\n')).toBe(
-      'The moon was in the way.',
-    )
+    expect(firstSentence('This text may be read only by the addressee.\n\nThe moon was in the way.\n')).toBe('The moon was in the way.')
     expect(firstSentence('If you have this message in error, please delete it and its copies.\n')).toBe('')
     expect(firstSentence('')).toBe('')
     expect(firstSentence('word '.repeat(100)).length).toBe(300)

@@ -1,5 +1,6 @@
 // Finds one-time codes: scores every number-like token by the phrases around it and by its format.
 import type { Code } from '@callsign/contract/codes'
+import { findAppCode } from './app-messages.ts'
 import { type Candidate, findCandidates, mayHoldCandidates } from './candidates.ts'
 import { findHits, type Hit, withCompounds } from './code-phrases.ts'
 import { type Context, contextOf, isCode, type Page } from './context.ts'
@@ -27,7 +28,8 @@ const nearCharactersMax = 160
 
 /** The codes of a message, the likeliest first. */
 export function findOneTimeCodes(subject: string, text: string): Code[] {
-  const whole = withoutAppHash(readable(text))
+  const read = readable(text)
+  const whole = withoutAppHash(read)
   const bound = findBoundCode(whole)
   const unquoted = whole.startsWith('>') || whole.includes('\n>') ? whole.replace(/^>.*$/gm, '') : whole
   const title = toPage(readable(subject).replaceAll('\n', ' '))
@@ -37,8 +39,9 @@ export function findOneTimeCodes(subject: string, text: string): Code[] {
     found.length > 0 || unquoted === whole || /^\s*(?:re|aw|sv|antw|ynt|odp|回复|答复|fwd?|wg)\s*:/i.test(subject)
       ? found
       : judgeAll(title, whole.replace(/^(?:> ?)+/gm, ''))
+  const certain = bound ?? (all.length === 0 ? findAppCode(subject, read) : null)
   const byValue = new Map<string, Code>()
-  for (const code of [...(bound ? [bound] : []), ...all]) {
+  for (const code of [...(certain ? [certain] : []), ...all]) {
     const known = byValue.get(code.value)
     if (!known) byValue.set(code.value, code)
     else if (known.purpose === null) known.purpose = code.purpose

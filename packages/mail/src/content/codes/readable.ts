@@ -10,7 +10,12 @@ export function withoutAppHash(text: string): string {
   )
 }
 
+/** True for a text that begins with the mark of an app's message, or ends with the hash of an app. */
+export const hasAppHash = (text: string): boolean => isAppMessage.test(text) || mixedHash.test(text)
+
 const appMessageCharactersMax = 1000
+/** The hash on the last line, with a digit or a capital behind a small letter. */
+const mixedHash = /\n(?=[^\n]*[a-z])(?=[^\n]*[A-Z])(?=[^\n]*(?:[\d+/]|[a-z][A-Z]))[A-Za-z0-9+/]{11}\s*$/
 const appHash = /(?:^|\n)[A-Za-z0-9+/]{11}(?= ?(?:\n|$))|\s[A-Za-z0-9+/]{11}\s*$/g
 const isAppMessage = /^\s*(?:<#>|\[#\])/
 

@@ -52,10 +52,10 @@ export function labelKind(line: string): HeaderKind | null {
 }
 
 // Labels of one letter also end words and sentences.
-const INLINE_LETTERS_MIN = 2
+const INLINE_LENGTH_MIN = 2
 const INLINE = new RegExp(
   `(?<![\\p{L}\\p{M}])(${[...KINDS.keys()]
-    .filter((label) => label.length >= INLINE_LETTERS_MIN)
+    .filter((label) => label.length >= INLINE_LENGTH_MIN)
     .toSorted((a, b) => b.length - a.length)
     .map((label) => label.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
     .join('|')})\\s?[:：]`,
