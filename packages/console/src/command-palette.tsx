@@ -29,8 +29,9 @@ export function CommandPalette({ screens, onOpen, onClose }: PaletteProps) {
   const identities = useIdentities().data.value ?? []
   const search = text.trim()
   const entries = [
-    ...screenEntries(screens, search, onOpen),
-    ...agentEntries(identities, search),
+    ...[...screenEntries(screens, search, onOpen), ...agentEntries(identities, search)].toSorted(
+      (one, other) => rankOf(one.title, search) - rankOf(other.title, search),
+    ),
     ...useThreads(identities, search),
     ...(search === '' ? [] : [searchEntry(search)]),
   ]
@@ -100,7 +101,14 @@ function Results({ id, entries, current, onRun }: ResultsProps) {
   )
 }
 
-const has = (text: string, search: string): boolean => text.toLowerCase().includes(search.toLowerCase())
+/** 0 for a text that begins with the search, 1 if a word of it does, 2 if it is inside one, and 3 otherwise. */
+function rankOf(text: string, search: string): number {
+  const at = text.toLowerCase().indexOf(search.toLowerCase())
+  if (at <= 0) return at === 0 ? 0 : 3
+  return /[^\p{L}\p{N}]/u.test(text[at - 1] as string) ? 1 : 2
+}
+
+const has = (text: string, search: string): boolean => rankOf(text, search) < 3
 
 function screenEntries(screens: ScreenEntry[], search: string, onOpen: (screen: ScreenEntry) => void): Entry[] {
   const docs = {

@@ -31,7 +31,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const isPaletteOpen = useSignal(false)
   useEffect(listenForShortcuts, [])
   useEffect(startLive, [])
-  useEffect(() => listenForPalette(() => (isPaletteOpen.value = true)), [])
+  const openPalette = () => {
+    isMenuOpen.value = false
+    isPaletteOpen.value = true
+  }
+  useEffect(() => listenForPalette(openPalette), [])
   useEffect(() => {
     document.addEventListener('click', followLink)
     return () => document.removeEventListener('click', followLink)
@@ -56,12 +60,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   ])
   return (
     <div class="shell">
-      <Sidebar
-        screens={visible}
-        isOpen={isMenuOpen.value}
-        onSearch={() => (isPaletteOpen.value = true)}
-        onHelp={() => (isHelpOpen.value = true)}
-      />
+      <Sidebar screens={visible} isOpen={isMenuOpen.value} onSearch={openPalette} onHelp={() => (isHelpOpen.value = true)} />
       {isMenuOpen.value && (
         <button type="button" class="scrim" aria-label="Close the navigation" onClick={() => (isMenuOpen.value = false)} />
       )}
@@ -72,8 +71,6 @@ export function Shell({ children }: { children: ComponentChildren }) {
             <Logo />
             Callsign
           </a>
-          <span class="grow" />
-          <Button kind="quiet" icon="search" label="Search" onClick={() => (isPaletteOpen.value = true)} />
         </div>
         <PauseNotice />
         {children}

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createAppTools } from '../../server/tests/harness/connected-app.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
-import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { copyAndClose, findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
 import { signInByKey, waitForShell } from './harness/sign-in.ts'
 import { expectAccessible, expectFailure, openFailingPage, type ScreenCase, withoutFailedLoads } from './harness/states.ts'
 import { startWorld, type World } from './harness/world.ts'
@@ -49,12 +49,6 @@ afterAll(async () => {
   await browser?.close()
   await world?.stop()
 })
-
-/** Copies the value that is shown once, which lets the dialog close. */
-async function copyAndClose(): Promise<void> {
-  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
-}
 
 /** Connects an app to the agent, as the signed-in person. */
 async function connectApp(): Promise<void> {
@@ -162,7 +156,7 @@ describe('a person', () => {
         .textContent(),
     ).trim()
     expect((await world.api('GET', '/me', { key })).body.key).toMatchObject({ name: 'From the console', agent_handle: 'sales' })
-    await copyAndClose()
+    await copyAndClose(page)
     await page
       .getByRole('row', { name: /From the console/ })
       .getByRole('button', { name: 'Revoke' })
@@ -272,7 +266,7 @@ describe('a person', () => {
     await dialog.getByLabel('Format').selectOption('resend')
     expect(await findInaccessible(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await copyAndClose()
+    await copyAndClose(page)
     const { data } = await world.expectApi(200, 'GET', '/webhooks?limit=1')
     const { id } = data[0]
     expect(data[0]).toMatchObject({
@@ -295,7 +289,7 @@ describe('a person', () => {
     await page.getByRole('button', { name: 'New secret' }).click()
     await page.getByRole('dialog').getByText('refuses every event after that').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Make a new secret' }).click()
-    await copyAndClose()
+    await copyAndClose(page)
     await page.getByText('Deliveries are signed with the old secret too for another 24 h').waitFor()
     await page.getByText('failing for 2 h').waitFor()
     await page.goto('/console/webhooks')

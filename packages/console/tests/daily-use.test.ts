@@ -1,4 +1,4 @@
-// What a person reads every day: rules of all agents, the audit log by name, counts that agree, and addresses that lead nowhere.
+// Daily use: rules of all agents, the audit log by name, counts that agree, and addresses that lead nowhere.
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'

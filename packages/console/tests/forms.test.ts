@@ -72,6 +72,30 @@ test('a form on a page shows its errors at the fields as well', async () => {
   expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBeNull()
 })
 
+test('an error speaks of a field by its label, also in the composer', async () => {
+  await page.goto('/console/keys')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.keyboard.type('Late')
+  await dialog().getByRole('checkbox', { name: 'sales' }).check()
+  await dialog().getByLabel('Days until it expires').click()
+  await page.keyboard.type('-4')
+  await page.keyboard.press('Enter')
+  await dialog().getByText('Days until it expires must be in the future.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.goto('/console/inbox')
+  await page.getByRole('button', { name: 'Compose' }).click()
+  const composer = page.getByRole('region', { name: 'New message' })
+  await composer.getByLabel('To', { exact: true }).click()
+  await page.keyboard.type('not an address')
+  await composer.getByText('"not an address" is not an email address').waitFor()
+  expect(await composer.getByLabel('To', { exact: true }).getAttribute('aria-invalid')).toBe('true')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('ada@park.example')
+  await composer.getByText('Saved as a draft').waitFor()
+  expect(await composer.getByLabel('To', { exact: true }).getAttribute('aria-invalid')).toBeNull()
+  await page.keyboard.press('Escape')
+})
+
 /** As on a server without TLS, where browsers do not offer the clipboard. */
 async function copyTheKey(): Promise<void> {
   await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startOidcServer } from '../../server/tests/harness/oidc-server.ts'
-import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
+import { copyAndClose, findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
 import { submitSignIn, waitForShell } from './harness/sign-in.ts'
 import { startWorld, type World } from './harness/world.ts'
 
@@ -119,7 +119,7 @@ test('an invited person signs in through the provider, and a stranger does not',
   await dialog.getByLabel('Email').fill('rita@example.com')
   await dialog.getByLabel('Name').fill('Rita Reviewer')
   await dialog.getByRole('button', { name: 'Make a link' }).click()
-  await page.getByRole('dialog', { name: 'Link for the person' }).getByRole('button', { name: 'Done' }).click()
+  await copyAndClose(page)
   await page.getByRole('row', { name: /rita@example.com/ }).waitFor()
 
   const stranger = await open()
@@ -153,7 +153,7 @@ test('an invitation link signs in once, with the role of the invitation, and a n
   const invitation = page.getByRole('dialog')
   await invitation.getByLabel('Email').fill('ivan@example.com')
   await invitation.getByRole('button', { name: 'Make a link' }).click()
-  await page.getByRole('button', { name: 'Done' }).click()
+  await copyAndClose(page)
   await page
     .getByRole('row', { name: /ivan@example.com/ })
     .getByRole('button', { name: 'New link' })
@@ -162,7 +162,7 @@ test('an invitation link signs in once, with the role of the invitation, and a n
     .getByRole('dialog', { name: 'Link for the person' })
     .getByText(/#link=/)
     .textContent()
-  await page.getByRole('button', { name: 'Done' }).click()
+  await copyAndClose(page)
   await page.getByLabel('Role of ivan@example.com').selectOption('operator')
   await page.getByText('The role is changed').waitFor()
   const invited = await open()

@@ -19,7 +19,7 @@ type Control = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boole
 function Field(props: FieldProps & { children: (control: Control) => ComponentChildren }) {
   const { label, path, hint, isLabelHidden, children } = props
   const id = useId()
-  const refused = useFieldError(path)
+  const refused = useFieldError(path, label)
   const error = props.error ?? refused
   const note = hint || error ? `${id}-note` : undefined
   return (
@@ -155,7 +155,7 @@ type ChoicesProps<T> = {
 
 /** A group of checkboxes. */
 export function Choices<T extends string>({ title, path, note, all, chosen, labelOf, onChange }: ChoicesProps<T>) {
-  const error = useFieldError(path)
+  const error = useFieldError(path, title)
   return (
     <fieldset class="stack">
       <legend class="label">{title}</legend>

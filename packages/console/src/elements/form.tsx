@@ -1,6 +1,6 @@
 // Forms that show the errors of the server at the field that each one names.
 import { type ComponentChildren, createContext } from 'preact'
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Notice } from './badge.tsx'
 import { FieldError } from './field-error.ts'
 import { PlainText } from './plain-text.tsx'
@@ -23,8 +23,8 @@ const isAt = (path: string, field: string): boolean => path === field || path.st
 type FormState = { problems: Problem[]; fields: Set<string> }
 const FormContext = createContext<FormState | null>(null)
 
-/** The error of the field with this path in the surrounding form. Without a path there is none. */
-export function useFieldError(field: string | undefined): string | null {
+/** The error of the field with this path in the surrounding form, with its label for its name. Without a path there is none. */
+export function useFieldError(field: string | undefined, label: string): string | null {
   const form = useContext(FormContext)
   useLayoutEffect(() => {
     if (!form || !field) return
@@ -32,10 +32,40 @@ export function useFieldError(field: string | undefined): string | null {
     return () => void form.fields.delete(field)
   }, [form?.fields, field])
   const problem = field ? form?.problems.find(({ path }) => isAt(path, field)) : undefined
-  return problem ? sentence(problem.message) : null
+  if (!field || !problem) return null
+  const name = field.slice(field.lastIndexOf('/') + 1)
+  return sentence(problem.message.startsWith(`${name} `) ? label + problem.message.slice(name.length) : problem.message)
 }
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+
+/** Shows the errors of a request at the fields that they name, and the others below the fields. */
+export function FieldErrors({ error, children }: { error: unknown; children: ComponentChildren }) {
+  const fields = useRef(new Set<string>()).current
+  const problems = useMemo(() => (error === null ? [] : problemsOf(error)), [error])
+  const [elsewhere, setElsewhere] = useState<Problem[]>([])
+  // The fields are known once they are rendered.
+  useLayoutEffect(
+    () => setElsewhere(problems.filter(({ path }) => path === '' || ![...fields].some((field) => isAt(path, field)))),
+    [problems],
+  )
+  return (
+    <FormContext.Provider value={{ problems, fields }}>
+      {children}
+      {elsewhere.length > 0 && (
+        <div class="form-errors" role="alert">
+          <Notice tone="bad">
+            {elsewhere.map(({ path, message }) => (
+              <p key={path}>
+                <PlainText text={sentence(path === '' ? message : `${wordsOf(path)}: ${message}`)} />
+              </p>
+            ))}
+          </Notice>
+        </div>
+      )}
+    </FormContext.Provider>
+  )
+}
 
 type FormProps = {
   /** Resolves when the server accepted the input. Its rejection is shown in the form. */
@@ -51,46 +81,31 @@ type FormProps = {
 
 export function Form({ onSubmit, children, done, id, class: className = 'stack', onBusy }: FormProps) {
   const element = useRef<HTMLFormElement>(null)
-  const fields = useRef(new Set<string>()).current
   const isBusy = useRef(false)
-  const [problems, setProblems] = useState<Problem[]>([])
+  const [error, setError] = useState<unknown>(null)
   const submit = async (event: Event) => {
     event.preventDefault()
     if (isBusy.current) return
     isBusy.current = true
     onBusy?.(true)
-    setProblems([])
+    setError(null)
     try {
       await onSubmit()
       if (done) toast({ text: done })
-    } catch (error) {
-      setProblems(problemsOf(error))
+    } catch (reason) {
+      setError(reason)
     } finally {
       isBusy.current = false
       onBusy?.(false)
     }
   }
   useEffect(() => {
-    if (problems.length > 0) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [problems])
-  const elsewhere = problems.filter(({ path }) => path === '' || ![...fields].some((field) => isAt(path, field)))
+    if (error !== null) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [error])
   return (
-    <FormContext.Provider value={{ problems, fields }}>
-      <form ref={element} id={id} class={className} onSubmit={(event) => void submit(event)}>
-        {children}
-        {elsewhere.length > 0 && (
-          <div class="form-errors" role="alert">
-            <Notice tone="bad">
-              {elsewhere.map(({ path, message }) => (
-                <p key={path}>
-                  <PlainText text={sentence(path === '' ? message : `${wordsOf(path)}: ${message}`)} />
-                </p>
-              ))}
-            </Notice>
-          </div>
-        )}
-      </form>
-    </FormContext.Provider>
+    <form ref={element} id={id} class={className} onSubmit={(event) => void submit(event)}>
+      <FieldErrors error={error}>{children}</FieldErrors>
+    </form>
   )
 }
 

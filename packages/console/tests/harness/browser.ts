@@ -41,6 +41,12 @@ export async function openPage(browser: Browser, baseUrl: string, more: BrowserC
   return { page, problems, close: () => context.close() }
 }
 
+/** Copies the value that a dialog shows once, which lets the dialog close. */
+export async function copyAndClose(page: Page): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('dialog').locator('.button.primary', { hasText: 'Done' }).click()
+}
+
 /**
  * Keeps request interception on for the life of the page, so that a test may remove its routes while the page loads. Chromium does not
  * continue every request that is paused at the moment in which the last route is removed.

@@ -4,6 +4,7 @@ import { Notice } from '../../elements/badge.tsx'
 import { Button } from '../../elements/button.tsx'
 import { Failure, Loading } from '../../elements/empty.tsx'
 import { Select, TextArea, TextField } from '../../elements/fields.tsx'
+import { FieldErrors } from '../../elements/form.tsx'
 import { attempt, toast, toastError } from '../../elements/toasts.tsx'
 import { role } from '../../session/session.ts'
 import { type Composing, closeComposer } from './composer-state.ts'
@@ -53,9 +54,14 @@ export default function Composer({ composing }: { composing: Composing }) {
   )
 }
 
+/** The form shows the error of a draft that was not sent. */
 async function send(editor: DraftEditor): Promise<void> {
-  const isSent = await attempt(() => editor.send())
-  if (!isSent) return
+  try {
+    await editor.send()
+  } catch (error) {
+    editor.error.value = error instanceof Error ? error : new Error(String(error))
+    return
+  }
   toast({ text: `Sent from ${editor.mailbox.peek()}` })
   closeComposer()
 }
@@ -70,35 +76,43 @@ function ComposerForm({ editor, kind }: { editor: DraftEditor; kind: Composing['
   }
   return (
     <form class="composer-form" onSubmit={submit}>
-      <Conflict editor={editor} />
-      {editor.state.value === 'failed' && editor.error.value && <Notice tone="bad">{editor.error.value.message}</Notice>}
-      {kind === 'new' && <From editor={editor} />}
-      <div class="row composer-to">
-        <div class="grow">
-          <TextField label="To" value={fields.to} onInput={(to) => editor.set({ to })} autoFocus={kind === 'new' || kind === 'forward'} />
+      <FieldErrors error={editor.error.value}>
+        <Conflict editor={editor} />
+        {kind === 'new' && <From editor={editor} />}
+        <div class="row composer-to">
+          <div class="grow">
+            <TextField
+              label="To"
+              path="/to"
+              value={fields.to}
+              onInput={(to) => editor.set({ to })}
+              autoFocus={kind === 'new' || kind === 'forward'}
+            />
+          </div>
+          {!areCopiesShown && (
+            <Button kind="quiet" size="small" onClick={() => setCopiesWanted(true)}>
+              Cc, Bcc
+            </Button>
+          )}
         </div>
-        {!areCopiesShown && (
-          <Button kind="quiet" size="small" onClick={() => setCopiesWanted(true)}>
-            Cc, Bcc
-          </Button>
+        {areCopiesShown && (
+          <>
+            <TextField label="Cc" path="/cc" value={fields.cc} onInput={(cc) => editor.set({ cc })} />
+            <TextField label="Bcc" path="/bcc" value={fields.bcc} onInput={(bcc) => editor.set({ bcc })} />
+          </>
         )}
-      </div>
-      {areCopiesShown && (
-        <>
-          <TextField label="Cc" value={fields.cc} onInput={(cc) => editor.set({ cc })} />
-          <TextField label="Bcc" value={fields.bcc} onInput={(bcc) => editor.set({ bcc })} />
-        </>
-      )}
-      <TextField label="Subject" value={fields.subject} onInput={(subject) => editor.set({ subject })} />
-      <TextArea
-        label="Text"
-        rows={10}
-        value={fields.text}
-        onInput={(text) => editor.set({ text })}
-        autoFocus={kind === 'reply' || kind === 'draft'}
-      />
-      {editor.draft.value?.html && <Notice>This draft has a formatted version. It is removed when you change the text.</Notice>}
-      <DraftFiles editor={editor} />
+        <TextField label="Subject" path="/subject" value={fields.subject} onInput={(subject) => editor.set({ subject })} />
+        <TextArea
+          label="Text"
+          path="/text"
+          rows={10}
+          value={fields.text}
+          onInput={(text) => editor.set({ text })}
+          autoFocus={kind === 'reply' || kind === 'draft'}
+        />
+        {editor.draft.value?.html && <Notice>This draft has a formatted version. It is removed when you change the text.</Notice>}
+        <DraftFiles editor={editor} />
+      </FieldErrors>
       <ComposerFooter editor={editor} />
     </form>
   )

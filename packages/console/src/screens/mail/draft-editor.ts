@@ -144,6 +144,7 @@ export function createDraftEditor(composing: Composing) {
       if (isTheirs) fields.value = fieldsOf(other)
       draft.value = other
       theirs.value = null
+      error.value = null
       state.value = 'saved'
       if (!isTheirs) void flush()
     },
@@ -164,6 +165,7 @@ export function createDraftEditor(composing: Composing) {
       await flush()
       if (state.peek() === 'conflict') throw new Error('Decide first which version to keep.')
       if (error.peek() && state.peek() === 'failed') throw error.peek()
+      error.value = null
       const current = draft.peek()
       if (!current) throw new Error('Write a recipient and a text first.')
       const sent = await client.drafts.send(mailbox.peek(), current.id, { version: current.version })
