@@ -52,12 +52,11 @@ export function createApiCalls({ operations, admission, requestLog }: ApiCallPar
       noted.caller = operation.open ? null : orThrow(await client.readCaller(noted.id))
       if (noted.caller) refuse(admission.refuseCaller(found.route, noted.caller, noted.id))
       memory = new BodyMemory(noted.caller, client.address)
-      const owner = noted.caller?.organizationId ?? ''
-      const ownMemory = memory
-      const bytes = await shareThread(owner, () => bodyBytesOf(operation, given.body, ownMemory))
+      const own = memory
+      const bytes = await shareThread(own.owner, () => bodyBytesOf(operation, given.body, own))
       const query = queryOf(given.query)
       refuse(found.checks.params?.(params).error)
-      const body = bytes && (await shareThread(owner, () => parseBody(bytes)))
+      const body = bytes && (await shareThread(own.owner, () => parseBody(bytes)))
       noted.body = body
       refuse(found.checks.body?.(body).error)
       refuse(found.checks.query?.(query).error)

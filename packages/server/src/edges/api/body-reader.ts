@@ -5,6 +5,7 @@ import { ByteBudget, type Owner } from '../../core/byte-budget.ts'
 import { type Caller, limitIdOf } from '../../core/caller.ts'
 import { clientGroup } from '../../core/client-address.ts'
 import { ApiError } from '../../core/errors.ts'
+import { shareThread } from '../../core/turn.ts'
 import { parseBody } from './body-check.ts'
 import { payloadTooLarge } from './failure.ts'
 
@@ -24,11 +25,14 @@ export const tooMany = (): ApiError =>
 
 /** The memory of one body as it arrives, until `close`. */
 export class BodyMemory {
+  /** Its organization, or the address of a client without a key. They take turns. */
+  readonly owner: string
   readonly #owners: Owner[]
   #counted = 0
   #isClosed = false
 
   constructor(caller: Caller | null, address: string | undefined) {
+    this.owner = caller?.organizationId ?? clientGroup(address)
     this.#owners = caller
       ? [
           { name: `key ${limitIdOf(caller)}`, bytesMax: keyBytesMax },
@@ -90,16 +94,15 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
     finish(error)
   }
   const onEnd = (): void => {
+    payload.off('close', onCut)
     const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
     if (bytes.length === 0 || request.isBodyRaw) {
       finish(bytes.length === 0 ? undefined : bytes)
       return
     }
-    try {
-      finish(parseBody(bytes))
-    } catch (error) {
-      finish(error)
-    }
+    // Parsing a large body takes longer than small requests of others should wait.
+    if (bytes.length > uncountedBytes) shareThread(bodyMemory.owner, () => parseBody(bytes)).then(finish, finish)
+    else finish(parsed(bytes))
   }
   const onCut = (): void => finish(new ApiError('validation_error', 'The body is shorter than its Content-Length.'))
   const finish = (body: unknown): void => {
@@ -112,6 +115,15 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
   payload.on('end', onEnd)
   payload.on('close', onCut)
   payload.on('error', ignore)
+}
+
+/** The value of a body, or the error of its form. */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return parseBody(bytes)
+  } catch (error) {
+    return error
+  }
 }
 
 /** A broken connection is reported by `close` as well. */
