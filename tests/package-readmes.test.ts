@@ -1,5 +1,5 @@
 // Runs the READMEs of the published packages as printed: the install command, then each example, type-checked, on Node 20, against a server.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { published } from '../bin/build.ts'
@@ -37,7 +37,7 @@ afterAll(() => registry?.stop())
 describe.each(published)('packages/$name/README.md', ({ name }) => {
   const examples = readExamples(name)
   const install = `npm install @callsign/${name}\n`
-  const needsServer = examples.some(({ code }) => /\bnew Callsign\(|\bnpx callsign\b/.test(code))
+  const needsServer = examples.some(({ code }) => /\bnew Callsign\(|^callsign /m.test(code))
   let project: string
   let harness: Harness | undefined
   beforeAll(async () => {
@@ -84,4 +84,29 @@ describe.each(published)('packages/$name/README.md', ({ name }) => {
       if (language !== 'sh') expect(ran.stderr, code).toBe('')
     }
   })
+})
+
+test('docs/site/clients.md installs the library and the command from a checkout', async () => {
+  const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'site', 'clients.md'), 'utf8')
+  expect(/^```sh build\n([\s\S]*?)^```$/m.exec(page)?.[1]).toBe('npm run build\n')
+  const commands = [...page.matchAll(/^```sh install\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.trim().split('\n'))
+  const npm = commands.filter((command) => command.startsWith('npm install '))
+  expect(npm).toHaveLength(2)
+  const project = registry.createProject('from-a-checkout')
+  // The folder of the checkout beside the project, as the page has it.
+  mkdirSync(join(project, '..', 'callsign'))
+  symlinkSync(registry.tarballs, join(project, '..', 'callsign', 'dist'))
+  const prefix = join(project, 'global')
+  for (const command of npm) {
+    const ran = await registry.run(project, 'bash', ['-c', command], { npm_config_prefix: prefix })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+  }
+  const program =
+    "import { Callsign } from '@callsign/sdk'; console.log(typeof new Callsign({ url: 'http://localhost:8080', apiKey: 'k' }).me)"
+  expect(await registry.run(project, consumerNode.path, ['--input-type=module', '-e', program])).toMatchObject({
+    code: 0,
+    stdout: 'function\n',
+  })
+  const help = await registry.run(project, join(prefix, 'bin', 'callsign'), ['help'])
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('callsign mail') })
 })

@@ -88,9 +88,10 @@ export async function startRegistry() {
     return project
   }
 
-  /** Runs a program in a project with the consumers' Node first in PATH and this registry as npm's. */
+  /** Runs a program in a project with its own commands and the consumers' Node first in PATH, and this registry as npm's. */
   function run(project: string, command: string, args: string[], settings: Record<string, string> = {}): Promise<Ran> {
-    const child = spawn(command, args, { cwd: project, env: { ...environment, ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const PATH = `${join(project, 'node_modules', '.bin')}${delimiter}${environment.PATH}`
+    const child = spawn(command, args, { cwd: project, env: { ...environment, PATH, ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
     const ran: Ran = { code: null, stdout: '', stderr: '' }
     child.stdout.on('data', (bytes: Buffer) => {
       ran.stdout += bytes
@@ -105,6 +106,8 @@ export async function startRegistry() {
   }
 
   return {
+    /** The folder of the packed packages. */
+    tarballs,
     createProject,
     run,
     async stop() {
