@@ -18,8 +18,10 @@ CREATE INDEX events_oldest ON events (organization_id, id);
 CREATE INDEX events_unplaced ON events (id) WHERE position IS NULL;
 CREATE INDEX events_placed ON events (organization_id, position) WHERE position IS NOT NULL;
 CREATE INDEX events_placed_identity ON events (identity_id, position) WHERE position IS NOT NULL AND identity_id IS NOT NULL;
--- The history of labels of one agent, which are few among its events.
-CREATE INDEX events_placed_labels ON events (identity_id, position) WHERE type = 'email.labels_changed' AND position IS NOT NULL;
+-- An event of a type that an organization or an agent never had is found without a walk through its log. The predicate leaves the work to the
+-- assignment of positions: a transaction that makes an event adds nothing here.
+CREATE INDEX events_placed_type ON events (organization_id, type, position) WHERE position IS NOT NULL;
+CREATE INDEX events_placed_identity_type ON events (identity_id, type, position) WHERE position IS NOT NULL AND identity_id IS NOT NULL;
 
 -- One row with the last position given. The holder of its row lock gives the next ones. `event_id` is the event that got it. After a failover
 -- or a restore that lost events, positions are given again, to other events.
@@ -34,6 +36,8 @@ CREATE TABLE webhooks (
   id text PRIMARY KEY,
   organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
   url text NOT NULL CHECK (char_length(url) <= 2048),
+  -- True when the URL was set with the right to approve drafts. Links that approve go only there.
+  is_url_of_approver boolean NOT NULL DEFAULT false,
   event_types text[] NOT NULL CHECK (cardinality(event_types) > 0),
   -- The agents whose events it receives, as in webhook_agents. Empty for the events of the whole organization.
   identity_ids text[] NOT NULL DEFAULT '{}',
@@ -57,6 +61,7 @@ CREATE TABLE webhooks (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   UNIQUE (organization_id, id),
+  CONSTRAINT webhooks_approval_links CHECK (is_url_of_approver OR NOT event_types && ARRAY['*', 'draft.approval_requested']),
   CHECK ((headers IS NULL) = (cardinality(header_names) = 0)),
   CHECK ((status = 'disabled') = (disabled_reason IS NOT NULL)),
   CHECK (cardinality(old_secrets) = cardinality(old_secrets_until))

@@ -1,4 +1,4 @@
--- Custom domains, mailboxes, messages, drafts, mail rules and suppressions.
+-- Custom domains, mailboxes, messages, drafts, templates, mail rules, suppressions, limits and counts.
 
 -- For the index of substrings of senders and subjects. Without it, in a database that does not offer it, these filters still work and read more
 -- rows.
@@ -127,11 +127,12 @@ CREATE TABLE raw_messages (
   -- Checksum of the sender's bytes, without our trace fields. It recognises a message that is sent again because our 250 was lost.
   sha256 bytea NOT NULL CHECK (octet_length(sha256) = 32),
   bytes bytea,
-  blob_key text UNIQUE,
+  blob_key text,
   created_at timestamptz NOT NULL,
   CHECK ((bytes IS NULL) <> (blob_key IS NULL)),
   UNIQUE (organization_id, id)
-);
+) PARTITION BY RANGE (id);
+CREATE INDEX raw_messages_blob ON raw_messages (blob_key) WHERE blob_key IS NOT NULL;
 ALTER TABLE raw_messages ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 CREATE TABLE threads (
@@ -167,8 +168,8 @@ CREATE TABLE threads (
   FOREIGN KEY (mailbox_id, joined_into) REFERENCES threads (mailbox_id, id) ON DELETE CASCADE
 );
 -- Folder, unread and sent in the key instead of an index each: a list merges the newest of each combination, and a new message changes two indexes.
-CREATE INDEX threads_latest ON threads (mailbox_id, folder, is_unread, has_outbound, last_message_id DESC) WHERE message_count > 0;
-CREATE INDEX threads_latest_organization ON threads (organization_id, folder, is_unread, has_outbound, last_message_id DESC) WHERE message_count > 0;
+CREATE INDEX threads_latest ON threads (mailbox_id, folder, is_unread, has_outbound, last_message_id) WHERE message_count > 0;
+CREATE INDEX threads_latest_organization ON threads (organization_id, folder, is_unread, has_outbound, last_message_id) WHERE message_count > 0;
 CREATE INDEX threads_trash ON threads (mailbox_id, last_message_id DESC) WHERE message_count = 0 AND trashed_count > 0;
 CREATE INDEX threads_trash_organization ON threads (organization_id, last_message_id DESC) WHERE message_count = 0 AND trashed_count > 0;
 CREATE INDEX threads_joined_into ON threads (mailbox_id, joined_into) WHERE joined_into IS NOT NULL;
@@ -197,12 +198,14 @@ CREATE TABLE labels (
   mailbox_id text NOT NULL,
   name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
   color text NOT NULL CHECK (color ~ '^#[0-9a-fA-F]{6}$'),
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   CONSTRAINT labels_once UNIQUE (mailbox_id, name),
   FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE
 );
 CREATE INDEX labels_newest ON labels (mailbox_id, id DESC);
+CREATE UNIQUE INDEX labels_client_id ON labels (organization_id, client_id) WHERE client_id IS NOT NULL;
 
 -- Every Message-ID that a mailbox has seen, in its own message or in References, and the thread that owns it. A parent that arrives after
 -- its replies finds their thread here.
@@ -227,11 +230,13 @@ END
 $$;
 
 -- Tags are `name:value`, and each name occurs once.
-CREATE OR REPLACE FUNCTION is_tags(tags text[]) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+CREATE OR REPLACE FUNCTION is_tags(tags text[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
   RETURN (SELECT count(*) BETWEEN 1 AND 50 AND count(DISTINCT split_part(tag, ':', 1)) = count(*)
     AND bool_and(tag ~ '^[A-Za-z0-9_-]+:[A-Za-z0-9_-]+$' AND char_length(tag) <= 513) FROM unnest(tags) AS tag);
+END
+$$;
 
--- An update of an outbound message finds room in its page (fillfactor), and then touches none of the indexes.
 CREATE TABLE messages (
   id text PRIMARY KEY,
   organization_id text NOT NULL,
@@ -303,12 +308,13 @@ CREATE TABLE messages (
   FOREIGN KEY (organization_id, mailbox_id) REFERENCES mailboxes (organization_id, id) ON DELETE CASCADE,
   FOREIGN KEY (organization_id, thread_id) REFERENCES threads (organization_id, id),
   FOREIGN KEY (organization_id, raw_id) REFERENCES raw_messages (organization_id, id)
-) WITH (fillfactor = 80);
+) PARTITION BY RANGE (id);
 
--- With is_hidden in the key or the predicate, lists do not walk through a flood of hidden messages.
-CREATE INDEX messages_newest_organization ON messages (organization_id, id DESC) WHERE NOT is_hidden;
-CREATE INDEX messages_direction_organization ON messages (organization_id, direction, id DESC) WHERE NOT is_hidden;
-CREATE INDEX messages_newest ON messages (mailbox_id, is_hidden, id DESC);
+-- With is_hidden in the key or the predicate, lists do not walk through a flood of hidden messages. The newest message of a mailbox is the last
+-- entry of its range, because PostgreSQL splits a full page behind it. Lists read these indexes backwards.
+CREATE INDEX messages_newest_organization ON messages (organization_id, id) WHERE NOT is_hidden;
+CREATE INDEX messages_direction_organization ON messages (organization_id, direction, id) WHERE NOT is_hidden;
+CREATE INDEX messages_newest ON messages (mailbox_id, is_hidden, id);
 CREATE INDEX messages_thread ON messages (thread_id, is_hidden, id DESC);
 CREATE INDEX messages_quarantined ON messages (mailbox_id, id DESC) WHERE is_quarantined;
 CREATE INDEX messages_trash ON messages (mailbox_id, id DESC) WHERE trashed_at IS NOT NULL;
@@ -319,9 +325,9 @@ CREATE INDEX messages_raw ON messages (raw_id) WHERE raw_id IS NOT NULL;
 CREATE INDEX messages_automatic_answers ON messages (mailbox_id, id) WHERE direction = 'outbound' AND envelope_from = '';
 
 -- Filters whose matches may be rare in a large mailbox.
-CREATE INDEX messages_unread ON messages (mailbox_id, id DESC) WHERE NOT is_read AND NOT is_hidden;
+CREATE INDEX messages_unread ON messages (mailbox_id, id) WHERE NOT is_read AND NOT is_hidden;
 CREATE INDEX messages_starred ON messages (mailbox_id, id DESC) WHERE is_starred AND NOT is_hidden;
-CREATE INDEX messages_outbound ON messages (mailbox_id, id DESC) WHERE direction = 'outbound';
+CREATE INDEX messages_outbound ON messages (mailbox_id, id) WHERE direction = 'outbound';
 CREATE INDEX messages_flagged ON messages (mailbox_id, id DESC) WHERE flags <> '[]';
 
 -- The inverted indexes are keyed by mailbox and time partition, which is the first 18 bits of the time in an id, 12 days. A search asks
@@ -341,9 +347,11 @@ EXCEPTION WHEN undefined_object THEN
 END
 $$;
 
--- OR REPLACE, because a restore into a database whose tables were dropped finds the function of the earlier schema.
-CREATE OR REPLACE FUNCTION folded_addresses(addresses text[]) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+CREATE OR REPLACE FUNCTION folded_addresses(addresses text[]) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
   RETURN ARRAY(SELECT lower(address) FROM unnest(addresses) AS address);
+END
+$$;
 
 -- The function call costs as much as the rest of the index entry. Most messages have one recipient and avoid it.
 CREATE INDEX messages_recipients ON messages USING gin ((ARRAY['r' || mailbox_id || substr(id, 5, 4)]), (CASE
@@ -444,6 +452,12 @@ CREATE TABLE drafts (
   send_at timestamptz,
   job_id text,
   send_error text,
+  -- The key of the latest change of a scheduled draft, in whose name it is sent. Null for a member of the organization.
+  scheduled_by_key_id text,
+  -- Mail that needs approval when it is due leaves only if the caller that scheduled it could have approved it.
+  is_scheduled_by_approver boolean NOT NULL DEFAULT false,
+  -- True when a person approved exactly this version by scheduling it.
+  is_approved boolean NOT NULL DEFAULT false,
   -- True when the agent itself wrote the latest version. Under draft approval, its schedule does not send that version.
   is_written_by_agent boolean NOT NULL,
   -- New with every change. It is unique and sorts by time.
@@ -484,7 +498,7 @@ CREATE INDEX drafts_thread ON drafts (thread_id) WHERE thread_id IS NOT NULL;
 CREATE INDEX drafts_scheduled ON drafts (mailbox_id, thread_id DESC) WHERE send_at IS NOT NULL AND thread_id IS NOT NULL;
 CREATE INDEX drafts_scheduled_organization ON drafts (organization_id, thread_id DESC) WHERE send_at IS NOT NULL AND thread_id IS NOT NULL;
 
--- Earlier versions of drafts, for reviewers. The latest is in drafts.
+-- Earlier versions of drafts, for reviewers, with every field that their recipients would get. The latest is in drafts.
 CREATE TABLE draft_versions (
   organization_id text NOT NULL,
   draft_id text NOT NULL,
@@ -495,6 +509,12 @@ CREATE TABLE draft_versions (
   subject text,
   text text,
   html text,
+  from_entry text,
+  reply_to text[] NOT NULL DEFAULT '{}',
+  headers jsonb NOT NULL DEFAULT '{}',
+  is_automatic boolean NOT NULL DEFAULT false,
+  -- Names, types and sizes of the files.
+  files jsonb NOT NULL DEFAULT '[]',
   is_written_by_agent boolean NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (draft_id, version),
@@ -544,14 +564,14 @@ CREATE TABLE attachments (
   FOREIGN KEY (organization_id, message_id) REFERENCES messages (organization_id, id) ON DELETE CASCADE,
   FOREIGN KEY (organization_id, draft_id) REFERENCES drafts (organization_id, id) ON DELETE CASCADE,
   FOREIGN KEY (organization_id, raw_id) REFERENCES raw_messages (organization_id, id)
-);
+) PARTITION BY RANGE (id);
 CREATE INDEX attachments_message ON attachments (message_id, position);
 CREATE INDEX attachments_draft ON attachments (draft_id, position) WHERE draft_id IS NOT NULL;
 CREATE INDEX attachments_raw ON attachments (raw_id) WHERE raw_id IS NOT NULL;
 CREATE INDEX attachments_blob ON attachments (blob_key) WHERE blob_key IS NOT NULL;
 ALTER TABLE attachments ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
--- Delivery status per recipient of an outbound message. The fillfactor leaves room for its updates.
+-- Delivery status per recipient of an outbound message.
 CREATE TABLE message_recipients (
   organization_id text NOT NULL,
   message_id text NOT NULL,
@@ -569,7 +589,28 @@ CREATE TABLE message_recipients (
   log jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(log) = 'array'),
   PRIMARY KEY (message_id, position),
   FOREIGN KEY (organization_id, message_id) REFERENCES messages (organization_id, id) ON DELETE CASCADE
-) WITH (fillfactor = 80);
+) PARTITION BY RANGE (message_id);
+
+-- The first partition of each table has every id from before the beginning of the month after next. The server makes the following ones ahead, like
+-- the last one. An update of a message or a recipient finds room in its page (fillfactor), and then touches none of the indexes.
+DO $$
+DECLARE
+  base32 text := '0123456789abcdefghjkmnpqrstvwxyz';
+  at bigint := extract(epoch FROM date_trunc('month', now() AT TIME ZONE 'UTC') + interval '2 months') * 1000;
+  digits text := '';
+  one record;
+BEGIN
+  -- The time of an id is its first ten digits in base32.
+  FOR place IN REVERSE 9..0 LOOP
+    digits := digits || substr(base32, (at >> (5 * place))::bit(5)::integer + 1, 1);
+  END LOOP;
+  FOR one IN SELECT * FROM (VALUES ('raw_messages', 'raw', ''), ('messages', 'msg', 'WITH (fillfactor = 80)'), ('attachments', 'att', ''),
+    ('message_recipients', 'msg', 'WITH (fillfactor = 80)')) AS tables (name, prefix, options) LOOP
+    EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (MINVALUE) TO (%L) %s',
+      one.name || '_first', one.name, one.prefix || '_' || digits || repeat('0', 16), one.options);
+  END LOOP;
+END
+$$;
 
 -- MTA-STS policies (RFC 8461). A policy belongs to its domain and applies to all organizations.
 CREATE TABLE mta_sts_policies (
@@ -598,8 +639,8 @@ CREATE TABLE mail_rules (
   owner_id text NOT NULL GENERATED ALWAYS AS (coalesce(identity_id, organization_id)) STORED,
   direction text NOT NULL CHECK (direction IN ('inbound', 'outbound', 'both')),
   action text NOT NULL CHECK (action IN ('allow', 'block')),
-  -- An address or a domain, folded by packages/mail/src/mail-address.ts.
-  entry text NOT NULL CHECK (entry !~ '[A-Z]' AND char_length(entry) BETWEEN 1 AND 320),
+  -- An address, of up to 255 octets before the @, or a domain, folded by packages/mail/src/mail-address.ts.
+  entry text NOT NULL CHECK (entry !~ '[A-Z]' AND char_length(entry) BETWEEN 1 AND 511),
   reason text,
   status text NOT NULL CHECK (status IN ('active', 'paused')),
   client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
@@ -620,7 +661,7 @@ CREATE TABLE suppressions (
   id text PRIMARY KEY,
   organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
   -- Folded by packages/mail/src/mail-address.ts, so that equal addresses are equal text.
-  email_address text NOT NULL CHECK (email_address !~ '[A-Z]' AND char_length(email_address) <= 320),
+  email_address text NOT NULL CHECK (email_address !~ '[A-Z]' AND char_length(email_address) <= 511),
   source text NOT NULL CHECK (source IN ('manual', 'bounce', 'complaint')),
   reason text,
   -- The message that bounced. It may be deleted while the address stays suppressed.
@@ -634,6 +675,135 @@ CREATE TABLE suppressions (
 CREATE INDEX suppressions_newest ON suppressions (organization_id, id DESC) WHERE removed_at IS NULL;
 CREATE INDEX suppressions_of_source ON suppressions (organization_id, source, id DESC) WHERE removed_at IS NULL;
 
+-- Templates of messages.
+CREATE TABLE templates (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  name text NOT NULL CHECK (char_length(name) <= 200),
+  alias text CHECK (char_length(alias) BETWEEN 1 AND 100 AND alias !~ '^tpl_'),
+  -- Subject, bodies, addresses and variables as they were last changed, and as they were last published.
+  content jsonb NOT NULL,
+  published jsonb,
+  published_at timestamptz,
+  client_id text CHECK (char_length(client_id) BETWEEN 1 AND 255),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  CHECK ((published IS NULL) = (published_at IS NULL))
+);
+CREATE UNIQUE INDEX templates_alias ON templates (organization_id, alias) WHERE alias IS NOT NULL;
+CREATE INDEX templates_newest ON templates (organization_id, id DESC);
+CREATE UNIQUE INDEX templates_client_id ON templates (organization_id, client_id) WHERE client_id IS NOT NULL;
+
+-- Counts of sent mail for the limits of identities, keys and organizations. Only subjects with a limit have rows. One row per subject, limit and slice of time. Its messages count until ends_at.
+CREATE TABLE send_counts (
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  subject text NOT NULL,
+  name text NOT NULL,
+  ends_at timestamptz NOT NULL,
+  count integer NOT NULL CHECK (count >= 0),
+  PRIMARY KEY (subject, name, ends_at)
+) WITH (fillfactor = 50);
+CREATE INDEX send_counts_end ON send_counts (ends_at);
+
+-- Addresses that a subject with a limit of new recipients has written to.
+CREATE TABLE known_recipients (
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  subject text NOT NULL,
+  address text NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (subject, address)
+);
+
+-- Senders whose messages are being counted for the wake guard, and the messages that wait for the event at the end of the window.
+CREATE TABLE wake_windows (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  identity_id text NOT NULL,
+  sender text NOT NULL,
+  started_at timestamptz NOT NULL,
+  ends_at timestamptz NOT NULL,
+  messages integer NOT NULL CHECK (messages > 0),
+  held integer NOT NULL DEFAULT 0 CHECK (held >= 0),
+  -- The first 1,000 held messages and the last one.
+  held_ids text[] NOT NULL DEFAULT '{}',
+  UNIQUE (identity_id, sender),
+  FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
+) WITH (fillfactor = 70);
+CREATE INDEX wake_windows_end ON wake_windows (ends_at);
+
+-- Counts of mail per day. Written with the messages that they count. Rows are only added, so that concurrent transactions do not wait for each other. They are moved
+-- into usage_counts every few seconds, and before each list.
+CREATE TABLE usage_changes (
+  organization_id text NOT NULL,
+  agent_handle text NOT NULL,
+  domain text NOT NULL,
+  day date NOT NULL,
+  name text NOT NULL,
+  count integer NOT NULL
+);
+
+-- Three rows count one message: its organization, its agent and the domain of its address. The handle of a deleted agent keeps its counts.
+CREATE TABLE usage_counts (
+  organization_id text NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  kind text NOT NULL CHECK (kind IN ('organization', 'agent', 'domain')),
+  -- A handle or a domain. Empty for the organization.
+  subject text NOT NULL CHECK ((kind = 'organization') = (subject = '')),
+  -- In UTC.
+  day date NOT NULL,
+  name text NOT NULL CHECK (name IN ('received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed', 'complained')),
+  count bigint NOT NULL CHECK (count > 0),
+  agent_handle text GENERATED ALWAYS AS (CASE WHEN kind = 'agent' THEN subject END) STORED,
+  FOREIGN KEY (organization_id, agent_handle) REFERENCES handles (organization_id, handle)
+) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX usage_counts_newest ON usage_counts (organization_id, kind, day DESC, subject, name);
+CREATE INDEX usage_counts_of_subject ON usage_counts (organization_id, kind, subject, day DESC) WHERE kind <> 'organization';
+CREATE INDEX usage_counts_oldest ON usage_counts (day);
+
+-- Aggregate reports of other mail servers about a domain: DMARC (RFC 7489) and TLS (RFC 8460).
+CREATE TABLE domain_reports (
+  id text PRIMARY KEY,
+  -- Null for the mail domain, whose reports belong to the operator.
+  organization_id text,
+  domain_id text,
+  kind text NOT NULL CHECK (kind IN ('dmarc', 'tls')),
+  -- The authenticated domain in From, and the id that the report has there. A report that is sent again is stored once.
+  reporter text NOT NULL CHECK (char_length(reporter) BETWEEN 1 AND 255),
+  report_id text NOT NULL CHECK (char_length(report_id) BETWEEN 1 AND 200),
+  starts_at timestamptz NOT NULL,
+  ends_at timestamptz NOT NULL CHECK (ends_at >= starts_at),
+  passed bigint NOT NULL CHECK (passed >= 0),
+  failed bigint NOT NULL CHECK (failed >= 0),
+  -- The sources with most messages or sessions, a list of {source, count, is_passed, disposition, detail}.
+  sources jsonb NOT NULL CHECK (jsonb_typeof(sources) = 'array'),
+  created_at timestamptz NOT NULL,
+  CHECK ((organization_id IS NULL) = (domain_id IS NULL)),
+  UNIQUE NULLS NOT DISTINCT (domain_id, kind, reporter, report_id),
+  FOREIGN KEY (organization_id, domain_id) REFERENCES domains (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX domain_reports_newest ON domain_reports (domain_id, id DESC);
+CREATE INDEX domain_reports_newest_of_kind ON domain_reports (domain_id, kind, id DESC);
+
+-- A link to a page with a message. It opens only while its row exists, is not revoked, and its author has access.
+CREATE TABLE message_shares (
+  id text PRIMARY KEY,
+  organization_id text NOT NULL,
+  message_id text NOT NULL,
+  -- The author is an API key or a member.
+  key_id text,
+  member_id text,
+  expires_at timestamptz NOT NULL,
+  revoked_at timestamptz,
+  created_at timestamptz NOT NULL,
+  CHECK (num_nonnulls(key_id, member_id) = 1),
+  FOREIGN KEY (organization_id, message_id) REFERENCES messages (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, key_id) REFERENCES api_keys (organization_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (organization_id, member_id) REFERENCES users (organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX message_shares_newest ON message_shares (organization_id, message_id, id DESC);
+CREATE INDEX message_shares_key ON message_shares (organization_id, key_id) WHERE key_id IS NOT NULL;
+CREATE INDEX message_shares_member ON message_shares (organization_id, member_id) WHERE member_id IS NOT NULL;
+CREATE INDEX message_shares_expiry ON message_shares (expires_at);
+
 -- The reason is in 0001-account.sql. ANALYZE also collects statistics on the expressions of the inverted indexes.
 ALTER TABLE addresses ALTER COLUMN identity_id SET (n_distinct = -0.01);
 ALTER TABLE domains ALTER COLUMN organization_id SET (n_distinct = -0.01);
@@ -641,9 +811,15 @@ ALTER TABLE drafts ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
 ALTER TABLE labels ALTER COLUMN mailbox_id SET (n_distinct = -0.01);
 ALTER TABLE mail_rules ALTER COLUMN owner_id SET (n_distinct = -0.01);
 ALTER TABLE mailboxes ALTER COLUMN organization_id SET (n_distinct = -0.01);
-ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE templates ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE usage_counts ALTER COLUMN organization_id SET (n_distinct = -0.01);
+ALTER TABLE domain_reports ALTER COLUMN domain_id SET (n_distinct = -0.01);
+-- Of all partitions together, and of the first one, like which the others are made.
+ALTER TABLE messages ALTER COLUMN mailbox_id SET (n_distinct = -0.01, n_distinct_inherited = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01, n_distinct_inherited = -0.01);
+ALTER TABLE messages_first ALTER COLUMN mailbox_id SET (n_distinct = -0.01), ALTER COLUMN organization_id SET (n_distinct = -0.01);
 -- A sample of a large table has few threads, because the messages of a thread are neighbours. By that estimate a thread had more messages than an
 -- organization, and the messages of a thread were searched for among those of the organization.
-ALTER TABLE messages ALTER COLUMN thread_id SET (n_distinct = -0.1), ALTER COLUMN raw_id SET (n_distinct = -0.1);
+ALTER TABLE messages ALTER COLUMN thread_id SET (n_distinct_inherited = -0.1), ALTER COLUMN raw_id SET (n_distinct_inherited = -0.1);
+ALTER TABLE messages_first ALTER COLUMN thread_id SET (n_distinct = -0.1), ALTER COLUMN raw_id SET (n_distinct = -0.1);
 ALTER TABLE suppressions ALTER COLUMN organization_id SET (n_distinct = -0.01);
-ANALYZE addresses, domains, mail_rules, mailboxes, messages, suppressions;
+ANALYZE addresses, attachments, domain_reports, domains, mail_rules, mailboxes, message_recipients, messages, raw_messages, suppressions, templates, usage_counts;

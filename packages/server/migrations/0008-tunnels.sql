@@ -7,7 +7,8 @@ CREATE TABLE tunnels (
   status text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'suspended', 'disabled')),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  capture text NOT NULL DEFAULT 'off' CHECK (capture IN ('off', 'headers', 'bodies')),
+  -- By default, headers and the beginning of bodies of the latest requests are kept, with secrets masked.
+  capture text NOT NULL DEFAULT 'bodies' CHECK (capture IN ('off', 'headers', 'bodies')),
   last_request_at timestamptz,
   UNIQUE (organization_id, id),
   FOREIGN KEY (organization_id, identity_id) REFERENCES identities (organization_id, id) ON DELETE CASCADE
@@ -35,6 +36,8 @@ CREATE TABLE tunnel_sessions (
   key_id text NOT NULL,
   -- Host header for the client's target. Null passes on the Host of the public request.
   host_header text CHECK (char_length(host_header) <= 255),
+  -- The scheme of the client's target. With host_header it is the target's origin, which Location and Origin are rewritten from and to.
+  target_scheme text NOT NULL DEFAULT 'http' CHECK (target_scheme IN ('http', 'https')),
   connected_at timestamptz NOT NULL,
   FOREIGN KEY (organization_id, tunnel_id) REFERENCES tunnels (organization_id, id) ON DELETE CASCADE
 );

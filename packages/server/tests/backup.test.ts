@@ -396,11 +396,21 @@ test('a backup of an older version is migrated forward, also where the newer tab
   const accountTables = [
     'api_key_agents',
     'api_keys',
+    'api_requests',
     'audit_log',
+    'console_attempts',
+    'console_challenges',
+    'console_links',
+    'console_passkeys',
+    'console_sessions',
     'handles',
     'identities',
     'identity_metadata',
     'installation',
+    'oauth_clients',
+    'oauth_codes',
+    'oauth_grants',
+    'oauth_tokens',
     'organizations',
   ]
   expect(Object.keys(await allRows(old.url)).sort()).toEqual([...accountTables, 'users'])

@@ -1,4 +1,4 @@
-// Partitions of the large tables: the migration of a database in use, partitions ahead, and the release of empty ones.
+// Partitions of the large tables: partitions ahead, and the release of empty ones.
 import { firstId } from '@callsign/contract/ids'
 import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -8,12 +8,9 @@ import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts
 import { migrate } from '../src/edges/postgres/migrate.ts'
 import { createPartitions } from '../src/edges/postgres/partitions.ts'
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
-import { waitFor } from './harness/wait.ts'
 
 const log = createLog('silent')
 const dayMs = 86_400_000
-const lastBefore = 25
-const lastOfPartitioning = 37
 const tables = ['attachments', 'message_recipients', 'messages', 'raw_messages']
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -121,70 +118,6 @@ test.each([
   await (isSuitable ? migrated : expect(migrated).rejects.toThrow("LOCALE 'C.UTF-8'"))
   const { rows } = await db.query({ text: `SELECT to_regclass('schema_migrations') IS NOT NULL AS has_tables` })
   expect(rows).toEqual([{ has_tables: isSuitable }])
-})
-
-describe('the migration of a database in use', () => {
-  test('leaves every row and index where it is, while others read and write', async () => {
-    const db = await open(createEmptyDatabase)
-    await migrate(db, { folder: migrationsFolder, log, through: lastBefore })
-    await createMailbox(db)
-    const written = [await addMessage(db, Date.now() - 400 * dayMs)]
-    const filesOf = async (pattern: string) =>
-      (
-        await db.query<{ file: number }>({
-          text: `SELECT pg_relation_filenode(c.oid) AS file FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
-            WHERE coalesce(i.indrelid, c.oid)::regclass::text ~ $1 AND c.relkind IN ('r', 'i') ORDER BY 1`,
-          values: [pattern],
-        })
-      ).rows
-    const before = await filesOf(`^(${tables.join('|')})$`)
-    expect(before.length).toBeGreaterThan(30)
-
-    let isMigrating = true
-    const write = async () => {
-      while (isMigrating || written.length < 50) written.push(await addMessage(db, Date.now()))
-    }
-    const read = async () => {
-      while (isMigrating)
-        expect((await db.query({ text: 'SELECT id FROM messages ORDER BY id LIMIT 1' })).rows).toEqual([{ id: written[0] }])
-    }
-    const migrated = migrate(db, { folder: migrationsFolder, log, through: lastOfPartitioning }).finally(() => {
-      isMigrating = false
-    })
-    await Promise.all([migrated, write(), read()])
-
-    expect(await filesOf(`^(${tables.join('|')})_first$`)).toEqual(before)
-    for (const table of tables) expect(await rowsOf(db, table)).toEqual([written.length])
-    expect((await db.query({ text: 'SELECT id FROM messages ORDER BY id' })).rows.map(({ id }) => id)).toEqual(written.toSorted())
-  })
-
-  test('takes ids of a clock that was far ahead', async () => {
-    const db = await open(createEmptyDatabase)
-    await migrate(db, { folder: migrationsFolder, log, through: lastBefore })
-    await createMailbox(db)
-    await addMessage(db, Date.now() + 200 * dayMs)
-    await migrate(db, { folder: migrationsFolder, log })
-    await createPartitions(db, log).extend(new Date())
-    await addMessage(db, Date.now())
-    for (const table of tables) expect(await rowsOf(db, table)).toEqual([2])
-  })
-
-  test('waits for a long transaction without a queue of others behind it', async () => {
-    const db = await open(createEmptyDatabase)
-    await migrate(db, { folder: migrationsFolder, log, through: lastBefore })
-    await createMailbox(db)
-    const holder = await openSession(db.url)
-    await holder.query('BEGIN; LOCK TABLE messages IN ROW SHARE MODE')
-    const migrated = migrate(db, { folder: migrationsFolder, log })
-    const isWaiting = `SELECT 1 FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted`
-    const watcher = await openSession(db.url)
-    await waitFor('the migration waits', async () => (await watcher.query(isWaiting)).rowCount === 1)
-    // Behind the waiting lock, until it is given up.
-    await addMessage(db, Date.now())
-    await holder.query('COMMIT')
-    await migrated
-    expect(await rowsOf(db, 'messages')).toEqual([1])
-  })
 })
 
 describe('partitions ahead', () => {

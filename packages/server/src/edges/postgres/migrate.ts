@@ -24,9 +24,6 @@ const sortsIdsText = `SELECT array_agg(id ORDER BY id) = array_agg(id ORDER BY i
 const creationRaceCodes = new Set(['42P07', '42710', '23505'])
 const creationTries = 5
 const undefinedTable = '42P01'
-/** The error of a migration that limits its wait for locks, and the time until it is tried again. */
-const lockNotAvailable = '55P03'
-const lockRetryMs = 250
 
 /**
  * Applies the missing migrations of `folder` in order, and returns their names. Several processes may run it at once, because each
@@ -40,17 +37,10 @@ export async function migrate(database: Database, options: { folder: string; log
   await requireSuitableServer(database)
   await createRecord(database)
   const done: string[] = []
-  let waits = 0
   for (;;) {
-    try {
-      const name = await database.transact((tx) => applyNext(tx, migrations, through))
-      if (name === null) break
-      done.push(name)
-    } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable) throw error
-      if (waits++ % 40 === 0) options.log.warn('waiting for other transactions to end before a migration')
-      await delay(lockRetryMs)
-    }
+    const name = await database.transact((tx) => applyNext(tx, migrations, through))
+    if (name === null) break
+    done.push(name)
   }
   if (done.length > 0) options.log.info({ migrations: done.length, last: done.at(-1) }, 'database migrated')
   return done
