@@ -89,6 +89,8 @@ describe('addresses that exist', () => {
       ['5.1.1', '554 5.1.1 Server too busy'],
       ['5.1.1', '554 5.1.1 excessive recursion'],
       ['5.1.1', '550 5.1.1 You have to verify your address first'],
+      [null, '550 The archive is disabled on this server'],
+      [null, '550 SMTP sending is disabled'],
       ['5.1.1', 'maildrop: could not create /var/mail/ada: no such user'],
       ['5.5.1', '503 5.5.1 Need RCPT, no valid recipients'],
       [null, '550 mailbox disabled temporarly'],
@@ -115,6 +117,7 @@ describe('addresses that exist', () => {
       ['5.1.0', '550 #5.1.0 Address rejected.'],
       ['5.0.1', '550 5.0.1 Recipient rejected'],
       [null, '550 <ada@example.com> recipient rejected'],
+      [null, '550 mailbox unavailable or access denyed'],
       [null, 'All of these recipients were refused by the next server.'],
     ],
   }

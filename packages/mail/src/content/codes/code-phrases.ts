@@ -170,7 +170,7 @@ function follow(text: string, start: number, from: number, branch: Branch, isFre
 
 // Stems that many languages share, and their word for a code, in one word or two.
 const compound =
-  /(?<!\p{L})(?:\p{L}{3,12})?(?:verif|konfirm|confirm|auten|authen|autor|aktiv|activ|secur|segur|sigur|sikker|säker|login|loggi|kirjaut|otp|tunnist|vahvist|palautus|registr|rekister|validaz|validat|zurücksetzung|wiederherstellung)\p{L}{0,14} ?(?:kod|cod|kood|kód|cód|kòd)\p{L}{0,5}(?!\p{L})/gu
+  /(?<!\p{L})(?:\p{L}{3,12})?(?:verif|konfirm|confirm|auten|authen|autor|aktiv|activ|secur|segur|sigur|sikker|säker|bekr[äæe]ft|login|loggi|kirjaut|otp|tunnist|vahvist|palautus|registr|rekister|validaz|validat|zurücksetzung|wiederherstellung)\p{L}{0,14} ?(?:kod|cod|kood|kód|cód|kòd)\p{L}{0,5}(?!\p{L})/gu
 // The word for a code with the endings of Finnish, Estonian, Hungarian, Slavic and Turkic languages, Uyghur and Kurdish.
 const inflected =
   /(?<!\p{L})(?:(?:kod|kood|kód|kôd|kòd|kóð)(?!ak|ek|iak|ein|ier|ing|ir)|код(?!ек|ир|ов|ак)|шифр(?=[аоу])|كود|کۆد)[\p{L}\p{M}]{0,7}(?!\p{L})/gu

@@ -109,6 +109,11 @@ export const strongOfEurope = [
   ...list(
     "kodiċi ta' verifika|codicem verificationis|codex verificationis|konfirmkodo|konfirmkodon|kontrolkodo|kontrolkodon|sekureckodo|kontrola kodo|aŭtentiga kodo|aŭtentikiga kodo",
   ),
+  // Polish, and Russian in Latin letters
+  ...each(
+    'hasło|hasla|parol|kod',
+    'do autoryzacji|do logowania|do potwierdzenia|sms|dlya podtverzhdeniya|dlya vhoda|dlya vkhoda|podtverzhdeniya|podtverjdeniya|dostupa|avtorizacii|avtorizatsii',
+  ),
   // Turkish and its relatives, Georgian, Armenian
   ...each(
     'doğrulama|onay|güvenlik|giriş|aktivasyon|tek kullanımlık|kimlik doğrulama|hesap doğrulama|sms|sms doğrulama|sms onay|üyelik|şifre|tek seferlik|onaylama',
@@ -125,10 +130,10 @@ export const strongOfEurope = [
 
 /** Words that mark a number as a code when the message shows nothing else. */
 export const weakOfEurope = list(
-  'codi|kodea|kods|kodas|kodą|kood|koodi|koodisi|koodin|kóði|kóðinn|koda|kodo|kôd|кôд|кодът|коды|коду|коди|kodi|kodin|kodi juaj|šifra|còdighe|kodingiz|kodun|kodunuzdur|cód|còd|kodiċi|kodo|adgangskode|lösenord|шифра|шифру|kodeja|kodearekin|kòd|ваша шифра|токен|токена|tokeni|tokenul|tokenisi|tokeniniz|jeton|tokenin|κωδικό|κωδικού|კოდი|კოდია|կոդ|կոդը|kódod|kódja|tac',
+  'codi|kodea|kods|kodas|kodą|kood|koodi|koodisi|koodin|kóði|kóðinn|koda|kodo|kôd|кôд|кодът|коды|коду|коди|kodi|kodin|kodi juaj|šifra|còdighe|kodingiz|kodun|kodunuzdur|cód|còd|kodiċi|kodo|adgangskode|lösenord|hasło|шифра|шифру|kodeja|kodearekin|kòd|ваша шифра|токен|токена|tokeni|tokenul|tokenisi|tokeniniz|jeton|tokenin|κωδικό|κωδικού|კოდი|კოდია|կոդ|կոդը|kódod|kódja|tac',
 )
 
 /** Instructions to type the code. */
 export const enterOfEurope = list(
-  'gebruiken|vul|voer in|fyll i|skriv|skriv in|skriv inn|tast|tast inn|oppgi|angi|syötä|käytä|kirjoita|sisestage|kasutage|ievadiet|izmantojiet|įveskite|naudokite|vnesite|uporabite|unesite|upišite|koristite|iskoristite|použijte|použite|zadajte|adja meg|írja be|használja|használd|introduceți|introdu|folosește|folosiți|utilizați|introdueix|introduïu|utilitza|insereixi|въведете|използвайте|внесете|унесите|искористите|використайте|використовуйте|увядзіце|выкарыстайце|εισαγάγετε|πληκτρολογήστε|χρησιμοποιήστε|girin|giriniz|kullanın|kullan|yazın|daxil edin|gebruik|voer|sláðu inn|notaðu|përdorni|vendosni|sartu|erabili|usa il codice|digita|utilisez le|saisir|renseignez|enter code|енгізіңіз|оруулна уу|შეიყვანეთ|გამოიყენეთ|մուտքագրեք',
+  'gebruiken|vul|voer in|fyll i|skriv|skriv in|skriv inn|tast|tast inn|oppgi|angi|syötä|käytä|kirjoita|sisestage|kasutage|ievadiet|izmantojiet|įveskite|naudokite|vnesite|uporabite|unesite|upišite|koristite|iskoristite|použijte|použite|zadajte|adja meg|írja be|használja|használd|introduceți|introdu|folosește|folosiți|utilizați|introdueix|introduïu|utilitza|insereixi|въведете|използвайте|внесете|унесите|искористите|використайте|використовуйте|увядзіце|выкарыстайце|εισαγάγετε|πληκτρολογήστε|χρησιμοποιήστε|girin|giriniz|kullanın|kullan|yazın|daxil edin|gebruik|voer|sláðu inn|notaðu|përdorni|vendosni|sartu|erabili|digita|utilisez le|saisir|renseignez|enter code|енгізіңіз|оруулна уу|შეიყვანეთ|გამოიყენეთ|մուտքագրեք',
 )

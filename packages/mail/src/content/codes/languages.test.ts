@@ -34,6 +34,10 @@ test.each([
   'የማረጋገጫ ቁጥር: 482913',
   'Рамзи тасдиқ: 482913',
   'Баталгаажуулах код: 482913',
+  'Twoje hasło do logowania to: 482913.',
+  'Vash kod podtverzhdeniya: 482913',
+  'Din e-mailbekræftelseskode står her.\n\n482913',
+  'Usa il codice di verifica 482913 per il tuo profilo',
   // An instruction between the word and the verb.
   'Le code à saisir pour votre virement de 12 euros est 482913.',
   'The code you enter at the desk is 482913.',

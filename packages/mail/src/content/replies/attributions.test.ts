@@ -154,3 +154,8 @@ test.each([
   'Mar 3, 2026 09:15 Bob <bob@x.example> aliandika:',
   'Am 03.03.2026 um 09:15 hat Bob <bob@x.example> geschrieben:',
 ])('a verb of another language: %s', (text) => expect(read(text)).toEqual(from(0)))
+
+test('a date without a year, wrapped before the address', () => {
+  expect(read('See you.\n\nOn Tue, Mar 3, Bob Longname\n<bob@x.example>\nwrote:', true)).toEqual(from(2))
+  expect(read('See you.\n\nOn the hill Bob Longname\n<bob@x.example>\nwrote:', true)).not.toEqual(from(2))
+})

@@ -36,12 +36,13 @@ export function findAttribution(lines: readonly string[], index: number, from: n
     if (part.length > CHARACTERS_MAX || (isQuoted(part) && start !== index)) break
     // A line above that ends a sentence is part of the text.
     if (count > 0 && /[.!?:：]$/.test(part) && !/\d\.$/.test(part) && !hasOpener(normalize(part))) break
+    const isUndated = !/\d/.test(joined)
     joined = joined === '' ? part.trim() : `${part.trim()} ${joined}`
     if (joined.length > CHARACTERS_MAX) break
     // Without a date, only a line of its own is an attribution.
     const certainty = judge(normalize(joined), isAboveQuote, joined === line.trim())
     // A line of own words above a complete attribution may begin with a number too.
-    if (certainty === 'certain' && (likely < 0 || hasDay(normalize(part)))) return { start, before: '', behind: '' }
+    if (certainty === 'certain' && (likely < 0 || isUndated || hasDay(normalize(part)))) return { start, before: '', behind: '' }
     if (certainty === 'likely' && likely < 0 && !isWrapped) likely = start
     count++
   }
@@ -167,6 +168,8 @@ function judge(lower: string, isAboveQuote: boolean, isAlone: boolean): 'certain
   const isOpened = hasOpener(lower)
   const isDay = isAddress || hasDay(lower)
   if (isVerb && isDated && isOpened && (isDay || isAboveQuote)) return 'certain'
+  // A date without a year and a time, wrapped before the address.
+  if (isAboveQuote && isVerb && isAddress && isOpened && /^[^<]{0,60}\d/.test(lower)) return 'certain'
   if (isAlone && isVerb && authorAndVerb.test(lower)) return 'likely'
   if (isVerb && isDated && (isAddress || (isDay && verbBesideDate.test(lower)))) return 'likely'
   // Catalan attributions have no verb either, but end with the time.

@@ -132,4 +132,8 @@ export const DEVICE_SIGNATURES = [
   'נשלח מ-iphone',
   'saadetud minu iphone',
   'trimis din outlook',
+  'sent from samsung',
+  'sent from huawei',
+  'sent from xiaomi',
+  'sent from typeapp',
 ]

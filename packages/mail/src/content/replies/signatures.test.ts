@@ -98,4 +98,5 @@ test.each([
   'Ottieni Outlook per iOS',
   'ส่งจาก iPhone ของฉัน',
   'Sent with Spark',
+  'Sent from Samsung Mobile',
 ])('the last line of a device: %s', (line) => expect(without(`Hi\n\n${line}`)).toBe('Hi\n'))
