@@ -61,6 +61,8 @@ const reviewWarnings = [
   'first_contact',
   'many_recipients',
   'hidden_recipients',
+  'hidden_text',
+  'added_text',
   'images',
   'not_composed',
 ] as const
@@ -76,7 +78,7 @@ export const DraftReview = Type.Object(
     }),
     text: Type.String(),
     html: nullableString(),
-    html_text: nullableString({ description: 'The text of the HTML, which most recipients see.' }),
+    html_text: nullableString({ description: 'All text of the HTML, also what some mail programs hide.' }),
     images: Type.Array(Type.String(), { description: 'The images that the HTML shows, at most 20.' }),
     attachments: Type.Array(
       Type.Object({

@@ -2,15 +2,15 @@
 import { signMessage } from '@callsign/mail/authentication/dkim/signing'
 import { composeMessage } from '@callsign/mail/compose/compose'
 import { quotedForward } from '@callsign/mail/compose/reply'
-import { findImages } from '@callsign/mail/html/images'
 import { messagePage } from '@callsign/mail/html/message-page'
+import { reviewHtml } from '@callsign/mail/html/review'
 import { htmlToText } from '@callsign/mail/html/text'
 import type { ContentResult, ContentTask } from './protocol.ts'
 
 /** The result of a task. The same task gives the same result. */
 export async function convert(task: ContentTask): Promise<ContentResult> {
   if (task.kind === 'text') return htmlToText(task.html)
-  if (task.kind === 'review') return { text: htmlToText(task.html), images: findImages(task.html) }
+  if (task.kind === 'review') return reviewHtml(task.html)
   if (task.kind === 'forward') return quotedForward(task.source)
   if (task.kind === 'page') return messagePage(task.message)
   const { draft, keys } = task

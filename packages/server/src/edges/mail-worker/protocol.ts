@@ -8,8 +8,8 @@ import type { MailFlag, SearchedBytes, SecretSearch } from '@callsign/mail/conte
 import type { PatternProblem } from '@callsign/mail/content/secrets/patterns'
 import type { Submission } from '@callsign/mail/content/submission'
 import type { PageMessage } from '@callsign/mail/html/message-page'
+import type { ReviewedHtml } from '@callsign/mail/html/review'
 import type { FileFailure, FileText } from '../../features/mail/attachments/provider.ts'
-import type { HtmlReview } from '../../features/mail/messages/provider.ts'
 import type { ReportContent } from '../../features/mail/reports/model.ts'
 
 /** `end` means that nothing follows and nothing is in flight. */
@@ -64,7 +64,7 @@ export type ContentTask =
 
 export type ContentResults = {
   text: string
-  review: HtmlReview
+  review: ReviewedHtml
   forward: ForwardBodies
   page: Uint8Array
   compose: Uint8Array

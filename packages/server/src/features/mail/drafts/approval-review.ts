@@ -1,5 +1,6 @@
 // The review of a draft: the message that would be sent, with warnings. Every screen on which a person approves shows this.
 import type { DraftReview } from '@callsign/contract/approvals'
+import type { ReviewedHtml } from '@callsign/mail/html/review'
 import type { Static } from 'typebox'
 import { domainOf, type MailboxOwner, normalizeAddress } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -50,7 +51,7 @@ export function createApprovalReview({ identities, messages, content, prepareDra
     return some.filter((_, index) => !isKnown[index])
   }
 
-  async function findWarnings(owner: MailboxOwner, { row, composed, inspection }: PreparedDraft, images: string[]): Promise<Warning[]> {
+  async function findWarnings(owner: MailboxOwner, { row, composed, inspection }: PreparedDraft): Promise<Warning[]> {
     const addresses = [...new Set(toRecipientRows(composed.recipients).map(({ address }) => address.toLowerCase()))]
     const ownAddresses = await identities.findAddresses(owner.identityId)
     const [external, first] = await Promise.all([findExternal(owner, ownAddresses, addresses), findFirstContacts(owner, addresses)])
@@ -72,9 +73,6 @@ export function createApprovalReview({ identities, messages, content, prepareDra
       ...(first.length > 0 ? [warning('first_contact', `First contact with ${listed(first)}.`)] : []),
       ...(addresses.length > manyRecipients ? [warning('many_recipients', `Goes to ${addresses.length} recipients.`)] : []),
       ...(hidden > 0 ? [warning('hidden_recipients', `Has ${plural(hidden, 'hidden recipient')}.`)] : []),
-      ...(images.length > 0
-        ? [warning('images', `The HTML shows ${plural(images.length, 'image')}, which this review does not show.`)]
-        : []),
     ]
   }
 
@@ -93,11 +91,26 @@ export function createApprovalReview({ identities, messages, content, prepareDra
       html_text: html?.text ?? null,
       images: images.slice(0, imagesMax),
       attachments: files,
-      warnings: await findWarnings(owner, prepared, images),
+      warnings: [...(await findWarnings(owner, prepared)), ...htmlWarnings(html)],
       expires_at: draft.approval_expires_at?.toISOString() ?? null,
     }
   }
 }
+
+/** Warnings of what an HTML body shows to some recipients only, or beside its text. */
+function htmlWarnings(html: ReviewedHtml | null): Warning[] {
+  if (html === null) return []
+  const { hidden, added, images } = html
+  return [
+    ...(hidden.length > 0
+      ? [warning('hidden_text', `Some mail programs hide this text, which this review shows: ${quoted(hidden)}.`)]
+      : []),
+    ...(added.length > 0 ? [warning('added_text', `A style sheet can add text, which this review does not show: ${quoted(added)}.`)] : []),
+    ...(images.length > 0 ? [warning('images', `The HTML shows ${plural(images.length, 'image')}, which this review does not show.`)] : []),
+  ]
+}
+
+const quoted = (texts: string[]): string => texts.map((text) => JSON.stringify(text)).join(', ')
 
 const warning = (code: Warning['code'], text: string): Warning => ({ code, text })
 
