@@ -120,6 +120,20 @@ test('the palette opens by Ctrl K, finds a screen, an agent and a thread, and ke
   expect(await page.getByRole('region', { name: 'New message' }).count()).toBe(0)
 })
 
+test('a handle that is taken is refused at its field, and a live event leads to its message', async () => {
+  await page.goto('/console/identities')
+  await page.getByRole('button', { name: 'New identity' }).click()
+  await page.keyboard.type('desk')
+  await page.keyboard.press('Enter')
+  const handle = page.getByRole('dialog').getByLabel('Handle')
+  await page.getByRole('dialog').getByText('The handle desk is taken').waitFor()
+  expect(await handle.getAttribute('aria-invalid')).toBe('true')
+  await page.keyboard.press('Escape')
+  await page.goto('/console/overview')
+  await page.getByRole('region', { name: 'Live events' }).getByRole('link', { name: 'A question' }).first().click()
+  await page.locator('.thread-subject', { hasText: 'A question' }).waitFor()
+})
+
 test('the documentation is one click away', async () => {
   await page.goto('/console/overview')
   await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Docs' }).click()

@@ -130,6 +130,7 @@ describe('a person', () => {
     await page.getByRole('button', { name: 'Reveal password' }).click()
     await page.getByText(password, { exact: true }).waitFor()
     await page.getByLabel('One-time password', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Readers' }).getByText('No agent.').waitFor()
     await lookAt(page, 'vault-secret')
     await page.getByLabel('Search', { exact: true }).fill('')
   })

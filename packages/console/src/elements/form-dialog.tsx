@@ -14,11 +14,23 @@ type FormDialogProps = {
   isWide?: boolean
   /** The message after success. */
   done?: string
+  /** As of a form. */
+  conflictPath?: string
   onSubmit: () => Promise<unknown>
   onClose: () => void
 }
 
-export function FormDialog({ title, action, children, isDisabled = false, isWide = false, done, onSubmit, onClose }: FormDialogProps) {
+export function FormDialog({
+  title,
+  action,
+  children,
+  isDisabled = false,
+  isWide = false,
+  done,
+  conflictPath,
+  onSubmit,
+  onClose,
+}: FormDialogProps) {
   const id = useId()
   const [isBusy, setBusy] = useState(false)
   const footer = (
@@ -31,7 +43,7 @@ export function FormDialog({ title, action, children, isDisabled = false, isWide
   )
   return (
     <Dialog title={title} footer={footer} isWide={isWide} onClose={onClose}>
-      <Form id={id} done={done} onSubmit={() => onSubmit().then(onClose)} onBusy={setBusy}>
+      <Form id={id} done={done} conflictPath={conflictPath} onSubmit={() => onSubmit().then(onClose)} onBusy={setBusy}>
         {children}
       </Form>
     </Dialog>

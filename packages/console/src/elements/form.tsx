@@ -6,15 +6,18 @@ import { FieldError } from './field-error.ts'
 import { PlainText } from './plain-text.tsx'
 import { toast } from './toasts.tsx'
 
+const conflictStatus = 409
+
 type Problem = { path: string; message: string }
 
-/** The errors of one request. The path is empty for an error that does not name a field. */
-function problemsOf(error: unknown): Problem[] {
+/** The errors of one request. The path is empty for an error that does not name a field. A name that is taken is at `conflictPath`. */
+function problemsOf(error: unknown, conflictPath: string): Problem[] {
   if (error instanceof FieldError) return [{ path: error.path, message: error.message }]
   const details = error instanceof Error && 'details' in error ? error.details : undefined
   const named = (Array.isArray(details) ? details : []).filter((one): one is Problem => typeof one?.path === 'string' && one.path !== '')
   if (named.length > 0) return named
-  return [{ path: '', message: error instanceof Error ? error.message : String(error) }]
+  const isConflict = error instanceof Error && 'status' in error && error.status === conflictStatus
+  return [{ path: isConflict ? conflictPath : '', message: error instanceof Error ? error.message : String(error) }]
 }
 
 /** True for the path of the field, and for that of a part of its value, such as `/agent_handles/0`. */
@@ -40,9 +43,17 @@ export function useFieldError(field: string | undefined, label: string): string 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 /** Shows the errors of a request at the fields that they name, and the others below the fields. */
-export function FieldErrors({ error, children }: { error: unknown; children: ComponentChildren }) {
+export function FieldErrors({
+  error,
+  conflictPath = '',
+  children,
+}: {
+  error: unknown
+  conflictPath?: string
+  children: ComponentChildren
+}) {
   const fields = useRef(new Set<string>()).current
-  const problems = useMemo(() => (error === null ? [] : problemsOf(error)), [error])
+  const problems = useMemo(() => (error === null ? [] : problemsOf(error, conflictPath)), [error])
   const [elsewhere, setElsewhere] = useState<Problem[]>([])
   // The fields are known once they are rendered.
   useLayoutEffect(
@@ -75,11 +86,13 @@ type FormProps = {
   done?: string | undefined
   id?: string
   class?: string
+  /** The path of the field with a name that has to be unique. */
+  conflictPath?: string | undefined
   /** Called with true while the input is being sent. */
   onBusy?: (isBusy: boolean) => void
 }
 
-export function Form({ onSubmit, children, done, id, class: className = 'stack', onBusy }: FormProps) {
+export function Form({ onSubmit, children, done, id, class: className = 'stack', conflictPath, onBusy }: FormProps) {
   const element = useRef<HTMLFormElement>(null)
   const isBusy = useRef(false)
   const [error, setError] = useState<unknown>(null)
@@ -104,7 +117,9 @@ export function Form({ onSubmit, children, done, id, class: className = 'stack',
   }, [error])
   return (
     <form ref={element} id={id} class={className} onSubmit={(event) => void submit(event)}>
-      <FieldErrors error={error}>{children}</FieldErrors>
+      <FieldErrors error={error} {...(conflictPath ? { conflictPath } : {})}>
+        {children}
+      </FieldErrors>
     </form>
   )
 }

@@ -16,7 +16,15 @@ export function CreateIdentityDialog({ onCreated, onClose }: CreateProps) {
     onCreated?.(handle.trim())
   }
   return (
-    <FormDialog title="New identity" action="Create" done="Created" isDisabled={handle.trim() === ''} onSubmit={create} onClose={onClose}>
+    <FormDialog
+      title="New identity"
+      conflictPath="/agent_handle"
+      action="Create"
+      done="Created"
+      isDisabled={handle.trim() === ''}
+      onSubmit={create}
+      onClose={onClose}
+    >
       <TextField
         label="Handle"
         path="/agent_handle"

@@ -139,7 +139,14 @@ function InviteDialog({ onMade, onDone, onClose }: { onMade: (link: string) => v
     onDone()
   }
   return (
-    <FormDialog title="Invite a person" action="Make a link" isDisabled={email.trim() === ''} onSubmit={invite} onClose={onClose}>
+    <FormDialog
+      title="Invite a person"
+      conflictPath="/email"
+      action="Make a link"
+      isDisabled={email.trim() === ''}
+      onSubmit={invite}
+      onClose={onClose}
+    >
       <TextField label="Email" path="/email" type="email" value={email} onInput={setEmail} required autoFocus />
       <TextField label="Name" path="/name" value={name} onInput={setName} />
       <Select label="Role" path="/role" value={role} options={roles} onChange={setRole} />

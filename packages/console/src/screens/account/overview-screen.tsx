@@ -14,6 +14,7 @@ import { addressOf } from '../../navigation/place.ts'
 import { screenNames } from '../../navigation/screen-names.ts'
 import { PauseButton } from '../../pause.tsx'
 import { type ChannelName, loadOverview, type Overview } from '../../waiting.ts'
+import { eventLink } from '../events/event-link.ts'
 import { areStepsShown, FirstSteps } from './first-steps.tsx'
 
 export default function OverviewScreen() {
@@ -142,6 +143,18 @@ function eventText(event: CallsignEvent): string {
   return [subject, address, domain, phone_number, from, agent_handle].find((value) => typeof value === 'string' && value !== '') as string
 }
 
+function EventSubject({ event }: { event: CallsignEvent }) {
+  const link = eventLink(event)
+  const subject = eventText(event) ?? event.id
+  // An agent or a reviewer may have no right to the screen.
+  if (link === null || !hasScreen(`/${link.split('/')[2]}`)) return <span class="grow truncate">{subject}</span>
+  return (
+    <a class="grow truncate" href={link}>
+      {subject}
+    </a>
+  )
+}
+
 function Ticker() {
   const events = recentEvents.value.slice(0, tickerMax)
   useEffect(() => {
@@ -169,7 +182,7 @@ function Ticker() {
           {events.map((event) => (
             <li key={event.id} class="row">
               <Badge tone={/failed|bounced|complained|quarantined/.test(event.type) ? 'warn' : 'accent'}>{event.type}</Badge>
-              <span class="grow truncate">{eventText(event) ?? event.id}</span>
+              <EventSubject event={event} />
               <span class="faint">
                 <Time at={event.timestamp} />
               </span>

@@ -15,7 +15,9 @@ import { Screen } from '../../elements/screen.tsx'
 import { Table } from '../../elements/table.tsx'
 import { Time } from '../../elements/time.tsx'
 import { place, setQuery } from '../../navigation/place.ts'
+import { screenNames } from '../../navigation/screen-names.ts'
 import { useShortcuts } from '../../navigation/shortcuts.ts'
+import { eventLink } from './event-link.ts'
 
 const samples = samplesOf({
   method: 'GET',
@@ -73,6 +75,16 @@ export default function EventsScreen() {
   )
 }
 
+function EventObject({ event }: { event: CallsignEvent }) {
+  const link = eventLink(event)
+  return (
+    <span class="row wrap">
+      {link && screenNames.value.includes(link.split('/')[2] ?? '') && <a href={link}>Open</a>}
+      <span class="hide-small">{typeof event.data.id === 'string' && <Id id={event.data.id} />}</span>
+    </span>
+  )
+}
+
 function EventTable({ events, onOpen }: { events: CallsignEvent[]; onOpen: (event: CallsignEvent) => void }) {
   return (
     <Table
@@ -86,7 +98,7 @@ function EventTable({ events, onOpen }: { events: CallsignEvent[]; onOpen: (even
           cell: (event) => <Badge tone={/failed|bounced|complained|quarantined/.test(event.type) ? 'bad' : 'neutral'}>{event.type}</Badge>,
         },
         { title: 'Agent', cell: (event) => String(event.data.agent_handle ?? '') },
-        { title: 'Object', cell: (event) => typeof event.data.id === 'string' && <Id id={event.data.id} />, isMinor: true },
+        { title: 'Object', cell: (event) => <EventObject event={event} /> },
         {
           title: '',
           cell: (event) => (

@@ -72,7 +72,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
     go(addressOf(`/domains/${domain.id}`))
   }
   return (
-    <FormDialog title="Add a domain" action="Add" isDisabled={name.trim() === ''} onSubmit={add} onClose={onClose}>
+    <FormDialog title="Add a domain" conflictPath="/domain" action="Add" isDisabled={name.trim() === ''} onSubmit={add} onClose={onClose}>
       <TextField
         label="Domain"
         path="/domain"

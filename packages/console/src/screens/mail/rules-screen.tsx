@@ -177,7 +177,15 @@ function AddDialog({ owner, handles, onClose }: AddProps) {
     invalidate('rules')
   }
   return (
-    <FormDialog title="New rule" action="Add" done="The rule is added" isDisabled={entry.trim() === ''} onSubmit={add} onClose={onClose}>
+    <FormDialog
+      title="New rule"
+      conflictPath="/entry"
+      action="Add"
+      done="The rule is added"
+      isDisabled={entry.trim() === ''}
+      onSubmit={add}
+      onClose={onClose}
+    >
       <Select label="Agent" value={agent} options={ownersOf(handles)} onChange={setAgent} />
       <Select label="Action" path="/action" value={action} options={actions} onChange={setAction} />
       <TextField

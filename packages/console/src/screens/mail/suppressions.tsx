@@ -80,7 +80,15 @@ function AddDialog({ onClose }: { onClose: () => void }) {
     invalidate('suppressions')
   }
   return (
-    <FormDialog title="Suppress an address" action="Add" done="Added" isDisabled={address.trim() === ''} onSubmit={add} onClose={onClose}>
+    <FormDialog
+      title="Suppress an address"
+      conflictPath="/email_address"
+      action="Add"
+      done="Added"
+      isDisabled={address.trim() === ''}
+      onSubmit={add}
+      onClose={onClose}
+    >
       <TextField label="Address" path="/email_address" type="email" value={address} onInput={setAddress} required autoFocus />
       <TextField label="Reason" path="/reason" value={reason} onInput={setReason} />
     </FormDialog>
