@@ -68,8 +68,8 @@ const brokenPath = anyOf(
   '\\bloop(?:s|ed|ing)?\\b|\\bmailloop|\\btoo many hops\\b|\\bhops? count\\b|\\bmaximum hop|\\bmisconfigur|(?!dns error:.{0,120} domain name not found)\\b(?:internal|system|local|server|configuration|database|i/o|protocol|dns|lookup|software) (?:\\w+ )?(?:error|failure|problem)\\b',
   '\\bunreachable\\b|\\brecursi\\w+|\\bforwarded more than\\b|\\bbusy\\b|\\bload is\\b|\\bconn?ection refused\\b|\\b(?:name|dns|ip|host) ?(?:name )?lookup\\b|\\byour host ?name\\b|\\bnot reachable\\b|\\bconnection\\b.{0,20}\\b(?:refused|timed|reset|lost|dropped|closed|failed)\\b|\\blost connection\\b|\\btimed? ?out\\b|\\bno route\\b|\\bcould not connect\\b|\\bunable to (?:connect|establish)\\b|\\bno answer\\b|\\bnot responding\\b|\\bdid not respond\\b',
   '\\b(?:message|delivery|queue\\w*|retry|delivery time)\\b.{0,20}\\b(?:expired|exceeded)\\b|\\bin (?:the )?queue (?:for )?too long\\b|\\bmaximum (?:delivery|retry|queue)\\b|\\bhost not found,? try again\\b|\\bservice (?:currently |temporarily )?(?:unavailable|not available)\\b|\\bout of memory\\b',
-  // A delivery program that failed, and the end of a transaction whose recipients were refused before.
-  "\\b(?:could ?n[o']t|can ?n[o']t|can't|cannot|could not|unable to|failed to) (?:create|open|lock|write|append|chdir|execute)\\b|\\bno valid recipients\\b",
+  // A delivery program that failed.
+  "\\b(?:could ?n[o']t|can ?n[o']t|can't|cannot|could not|unable to|failed to) (?:create|open|lock|write|append|chdir|execute)\\b",
 )
 
 /** Phrases of refusals that leave the address alive. */
@@ -86,11 +86,12 @@ const notThere =
 /** Phrases that say that the address does not exist, or takes no mail any more. */
 export const deadPhrases: readonly RegExp[] = [
   anyOf(
-    `\\b(?:no|not an?|not our|not any|is ?n[o']t an?) (?:(?:such|known|valid|existing|active|local|real|registered|matching|usable|deliverable) )*(?:(?:e-?mail|mail|local|virtual|recipient|user|final) )*${who}\\b`,
+    // "No valid recipients" ends a transaction in which each recipient was refused before.
+    `\\b(?:no|not an?|not our|not any|is ?n[o']t an?) (?!valid recipients\\b)(?:(?:such|known|valid|existing|active|local|real|registered|matching|usable|deliverable) )*(?:(?:e-?mail|mail|local|virtual|recipient|user|final) )*${who}\\b`,
     `\\b(?:unknown|unrecogni[sz]ed|invalid|bad|wrong|incorrect|malformed|non[- ]?exist\\w*|inexistent|inactive|disabled|unrout(?:e)?able|undeliverable|illegal|unregistered|expired|deactivated|obsolete|undefined|unresolvable)(?: or \\w+)?,?[ -](?:[\\w'-]+ ){0,2}${who}\\b`,
     `\\b${who}\\b[^.;]{0,60}?\\b${notThere}(?![\\w'])`,
     `\\bnot (?:listed|found|known|registered|present) in (?:\\S+ ){0,4}(?:directory|address ?book|database|table|domain)|\\bname & address book|\\bnot recogni[sz]ed\\b|\\brecipnotfound|\\brecipient ?not ?found|\\bexrecipnotfound`,
-    "\\b(?:this|the|that) user\\b.{0,30}\\bdoes ?n[o']t\\b|\\bdoes ?n[o']t have an?\\b.{0,40}\\b(?:account|mailbox|address|delivery point)|\\bnot (?:a |an )?our (?:customer|user)|\\bnot our customer\\b|\\bno (?:mail ?box|account|user|one|body)\\b.{0,20}\\bby that name|\\bnever logged (?:on|in)",
+    "\\b(?:this|the|that) user\\b.{0,30}\\bdoes ?n[o']t (?:have|exist|appear|belong|seem|live|work|match)|\\bdoes ?n[o']t have an?\\b.{0,40}\\b(?:account|mailbox|address|delivery point)|\\bnot (?:a |an )?our (?:customer|user)|\\bnot our customer\\b|\\bno (?:mail ?box|account|user|one|body)\\b.{0,20}\\bby that name|\\bnever logged (?:on|in)",
     "\\b(?:no ?such ?user|user ?unknown|no[- ]?one (?:with|at|by|here)|nobody (?:with|at|by|here)|incorrectly addressed|not activated|receiving disabled|valid notes mail file)\\b|(?<!\\b(?:archive|journaling|sending|service|feature|protocol|smtp|login|access|delivery|connector|encryption|option) )\\bis (?:now )?(?:disabled|inactive|deactivated)\\b|\\bnot known (?:here|at|to)\\b|\\bunable to find (?:\\w+ ){0,2}(?:user|recipient|mailbox|alias|address|account)\\b|\\b(?:recipient|user|address|mailbox) (?:cannot|could not|can ?not|can't) be verified|\\bdo(?:es)?(?: not|n't) handle mail\\b",
     "\\b(?:rcpt|recipient)\\b \\(?[^.;]{0,40}\\b(?:dosn't|doesn't|does not|doesnt) exist|\\bno such (?:id|object|entry|person|address|contact|rcpt|mail)\\b|\\bmail ?box not found\\b|\\buser (?:doesn't|not) exist",
     '\\bno longer (?:\\w+ ){0,3}(?:available|valid|exists?|in use|active|works?|employed|at|on|with|with us|accept\\w*|monitored|used|in service|employee)\\b|\\bhas (?:left|moved)\\b|\\bleft (?:the |our )?(?:company|organi[sz]ation)\\b|\\buser has moved\\b',

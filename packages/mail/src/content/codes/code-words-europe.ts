@@ -130,7 +130,7 @@ export const strongOfEurope = [
 
 /** Words that mark a number as a code when the message shows nothing else. */
 export const weakOfEurope = list(
-  'codi|kodea|kods|kodas|kodą|kood|koodi|koodisi|koodin|kóði|kóðinn|koda|kodo|kôd|кôд|кодът|коды|коду|коди|kodi|kodin|kodi juaj|šifra|còdighe|kodingiz|kodun|kodunuzdur|cód|còd|kodiċi|kodo|adgangskode|lösenord|hasło|шифра|шифру|kodeja|kodearekin|kòd|ваша шифра|токен|токена|tokeni|tokenul|tokenisi|tokeniniz|jeton|tokenin|κωδικό|κωδικού|კოდი|კოდია|կոդ|կոդը|kódod|kódja|tac',
+  'codi|kodea|kods|kodas|kodą|kood|koodi|koodisi|koodin|kóði|kóðinn|koda|kodo|kôd|кôд|кодът|коды|коду|коди|kodi|kodin|kodi juaj|šifra|còdighe|kodingiz|kodun|kodunuzdur|cód|còd|kodiċi|kodo|adgangskode|lösenord|còdi|hasło|шифра|шифру|kodeja|kodearekin|kòd|ваша шифра|токен|токена|tokeni|tokenul|tokenisi|tokeniniz|jeton|tokenin|κωδικό|κωδικού|კოდი|კოდია|կոդ|կոդը|kódod|kódja|tac',
 )
 
 /** Instructions to type the code. */
