@@ -25,6 +25,7 @@ test.each([
   '20260303',
   '555-0142',
   'No. 482913',
+  'Happy 2026\naB3dEfGhIjK',
   'Call 555-0142\naB3dEfGhIjK',
   `${'A long letter about the garden. '.repeat(8)}482913\naB3dEfGhIjK`,
 ])('%s has none', (text) => expect(valuesIn(text)).toEqual([]))

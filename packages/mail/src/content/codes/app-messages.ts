@@ -14,6 +14,8 @@ const appLink =
 /** A text message that is only a code, as some services send. Four or eight digits in a row are also years, days and telephone numbers. */
 const bareCode = /^\s*(?:\d{6}|\d{3}-\d{3}|\d{4}-\d{4})\s*$/
 
+const yearOrDay = /^(?:19|20)\d\d$|^20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/
+
 /** The only number of a short message with the hash of an app, or with a link that gives the same number to an app. A text message has no subject. `text` is readable. */
 export function findAppCode(subject: string, text: string): Code | null {
   if (text.length > charactersMax) return null
@@ -22,7 +24,7 @@ export function findAppCode(subject: string, text: string): Code | null {
   if (!link && !isBare && !hasAppHash(text)) return null
   const words = withoutAppHash(link ? text.replace(link[0], '') : text)
   const [only, ...others] = findCandidates(words).filter(({ isDigits }) => isDigits)
-  if (!only || only.isDoubtful || others.length > 0) return null
+  if (!only || only.isDoubtful || others.length > 0 || yearOrDay.test(only.value)) return null
   if (link && link[1]?.replaceAll('-', '') !== only.value) return null
   return {
     kind: 'one_time_code',

@@ -36,7 +36,7 @@ export function findAttribution(lines: readonly string[], index: number, from: n
     if (part.length > CHARACTERS_MAX || (isQuoted(part) && start !== index)) break
     // A line above that ends a sentence is part of the text.
     if (count > 0 && /[.!?:：]$/.test(part) && !/\d\.$/.test(part) && !hasOpener(normalize(part))) break
-    const isUndated = !/\d/.test(joined)
+    const isUndated = !/\d/.test(joined) && !hasDate(normalize(part))
     joined = joined === '' ? part.trim() : `${part.trim()} ${joined}`
     if (joined.length > CHARACTERS_MAX) break
     // Without a date, only a line of its own is an attribution.
