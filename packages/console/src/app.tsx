@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { clearEvents } from './cache/live.ts'
 import { clearLists } from './cache/pages.ts'
 import { clearCache } from './cache/query.ts'
 import { ButtonLink } from './elements/button.tsx'
@@ -61,6 +62,7 @@ export function App() {
     }
     clearCache()
     clearLists()
+    clearEvents()
   }, [state?.signed_in])
   return (
     <>

@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
-import { waitForShell } from './harness/sign-in.ts'
+import { showKeyField, waitForShell } from './harness/sign-in.ts'
 import { lookAt, withoutFailedLoads } from './harness/states.ts'
 import { startWorld, type World } from './harness/world.ts'
 
@@ -66,19 +66,17 @@ test('an empty server leads from the first agent to a message that was read, and
   expect(await page.getByRole('region', { name: 'First steps' }).count()).toBe(0)
 })
 
+/** Types a key on the sign-in page, which hides its field once a member has a password. */
+async function typeKey(of: Page, key: string): Promise<void> {
+  await (await showKeyField(of)).click()
+  await of.keyboard.type(key)
+  await of.keyboard.press('Enter')
+}
+
 test('hidden steps stay hidden', async () => {
-  await world.expectApi(200, 'GET', '/me', { key: world.otherOrganization.key })
   const other = await openPage(browser, world.baseUrl)
   await other.page.goto('/console/')
-  await other.page
-    .getByLabel('API key')
-    .or(other.page.getByRole('button', { name: 'Use an API key' }))
-    .first()
-    .waitFor()
-  if (!(await other.page.getByLabel('API key').isVisible())) await other.page.getByRole('button', { name: 'Use an API key' }).click()
-  await other.page.getByLabel('API key').click()
-  await other.page.keyboard.type(world.otherOrganization.key)
-  await other.page.keyboard.press('Enter')
+  await typeKey(other.page, world.otherOrganization.key)
   const steps = other.page.getByRole('region', { name: 'First steps' })
   await steps.getByRole('button', { name: 'Hide' }).click()
   await steps.waitFor({ state: 'detached' })
@@ -132,6 +130,18 @@ test('a handle that is taken is refused at its field, and a live event leads to 
   await page.goto('/console/overview')
   await page.getByRole('region', { name: 'Live events' }).getByRole('link', { name: 'A question' }).first().click()
   await page.locator('.thread-subject', { hasText: 'A question' }).waitFor()
+})
+
+test('events of the session before are gone after another sign-in', async () => {
+  const shared = await openPage(browser, world.baseUrl)
+  await shared.page.goto(await world.newLink())
+  await waitForShell(shared.page)
+  await shared.page.getByRole('region', { name: 'Live events' }).getByText('email.received').first().waitFor()
+  await shared.page.getByRole('button', { name: 'Sign out' }).click()
+  await typeKey(shared.page, world.otherOrganization.key)
+  await shared.page.getByText('Waiting for the next event').waitFor()
+  expect(await shared.page.getByText('email.received').count()).toBe(0)
+  await shared.close()
 })
 
 test('the documentation is one click away', async () => {

@@ -41,23 +41,21 @@ function receive(event: CallsignEvent): void {
   for (const listener of listeners) listener(event)
 }
 
-const historyMs = 3_600_000
-const historyPagesMax = 3
+let isHistoryLoaded = false
 
-/** Fills `recentEvents` with those of the last hour, once. Resolves with their number. */
+/** Forgets the events of a session that has ended. */
+export function clearEvents(): void {
+  recentEvents.value = []
+  isHistoryLoaded = false
+}
+
+/** Fills `recentEvents` with the latest ones, once. Resolves with their number. */
 export async function loadRecentEvents(): Promise<number> {
-  if (recentEvents.peek().length > 0) return recentEvents.peek().length
-  const found: CallsignEvent[] = []
-  let cursor: string | undefined
-  for (let pages = 0; pages < historyPagesMax; pages++) {
-    const from = cursor ? { cursor } : { since: new Date(Date.now() - historyMs).toISOString() }
-    const page = await client.events.list({ limit: 100, ...from })
-    found.push(...page.data)
-    cursor = page.data.at(-1)?.id
-    if (!page.has_more) break
-  }
+  if (isHistoryLoaded) return recentEvents.peek().length
+  const { data } = await client.events.list({ order: 'desc', limit: 100 })
   const known = new Set(recentEvents.peek().map((event) => event.id))
-  const older = found.filter((event) => !known.has(event.id)).toReversed()
+  isHistoryLoaded = true
+  const older = data.filter((event) => !known.has(event.id))
   recentEvents.value = [...recentEvents.peek(), ...older].slice(0, recentMax)
   return recentEvents.peek().length
 }

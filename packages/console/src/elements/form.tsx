@@ -42,16 +42,10 @@ export function useFieldError(field: string | undefined, label: string): string 
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
+type FieldErrorsProps = { error: unknown; conflictPath?: string; children: ComponentChildren }
+
 /** Shows the errors of a request at the fields that they name, and the others below the fields. */
-export function FieldErrors({
-  error,
-  conflictPath = '',
-  children,
-}: {
-  error: unknown
-  conflictPath?: string
-  children: ComponentChildren
-}) {
+export function FieldErrors({ error, conflictPath = '', children }: FieldErrorsProps) {
   const fields = useRef(new Set<string>()).current
   const problems = useMemo(() => (error === null ? [] : problemsOf(error, conflictPath)), [error])
   const [elsewhere, setElsewhere] = useState<Problem[]>([])

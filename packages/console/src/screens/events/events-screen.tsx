@@ -57,7 +57,7 @@ export default function EventsScreen() {
         {shown.length === 0 ? (
           <Loaded query={history}>
             {() => (
-              <Empty icon="events" title="No events in the last hour" samples={samples}>
+              <Empty icon="events" title={filter ? 'No events found' : 'No events yet'} samples={samples}>
                 Events appear here as they happen.
               </Empty>
             )}
