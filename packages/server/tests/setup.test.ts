@@ -41,8 +41,8 @@ test('flags make one file for its owner, which the next start reads, and which i
     '  agents.example.com.  TXT  "v=spf1 mx ~all"',
     '  *.tunnel.agents.example.com.  A  the public address of this server    (tunnels)',
     '  _smtp._tls.agents.example.com.  TXT  "v=TLSRPTv1; rua=mailto:tls-reports@agents.example.com"',
-    '  2. Create the database with the DKIM keys, and publish the records that this prints: npx callsignd dkim',
-    '  3. Start the server: npx callsignd',
+    '  2. Create the database with the DKIM keys, and publish the records that this prints: npx --no callsignd dkim',
+    '  3. Start the server: npx --no callsignd',
   ])
     expect(made.stdout).toContain(`${line}\n`)
   // The DNS of this test does not answer, which doctor reports.
@@ -70,7 +70,7 @@ test('a file of answers, another output, and the sentence for a wrong or missing
   await writeFile(answers, '# ours\ndomain=agents.example.com\nacme-email=ops@example.com\nsubmission=on\nsmtp-port=2525\n')
   const ours = join(folder, 'ours.env')
   expect(await setUp('--answers', answers, '--output', ours, '--no-check')).toBe(0)
-  expect(printed.join('\n')).toContain(`npx callsignd --config ${ours} dkim`)
+  expect(printed.join('\n')).toContain(`npx --no callsignd --config ${ours} dkim`)
   expect(await readFile(ours, 'utf8')).toContain('CALLSIGN_SMTP_PORT=2525\nCALLSIGN_SUBMISSION_PORT=587\nCALLSIGN_SUBMISSIONS_PORT=465\n')
   expect(await readFile(ours, 'utf8')).toContain(
     'CALLSIGN_HTTPS_PORT=443\nCALLSIGN_HTTP_REDIRECT=on\nCALLSIGN_ACME_DIRECTORY=letsencrypt\nCALLSIGN_ACME_EMAIL=ops@example.com\n',

@@ -50,7 +50,7 @@ test.skipIf(!hasScript)(`a first start is one page with its key once, and a late
   const later = await second.until('Ctrl-C stops the server.')
   expect(later).not.toContain('svc_live_')
   expect(later).toContain(`  Starting PostgreSQL in ${settings.CALLSIGN_DATA_DIR}\n`)
-  expect(later).toContain('npx callsignd console-link')
+  expect(later).toContain('npx --no callsignd console-link')
   second.type(controlC)
   expect(await second.ended).toBe(0)
 })

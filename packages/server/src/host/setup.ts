@@ -52,9 +52,9 @@ export async function runSetup(args: string[], print: Print): Promise<number> {
   print('')
   print('Next')
   print('  1. Publish the DNS records.')
-  print(`  2. Create the database with the DKIM keys, and publish the records that this prints: npx ${start} dkim`)
-  print(`  3. Start the server: npx ${start}`)
-  print(`  4. Check everything: npx ${start} doctor`)
+  print(`  2. Create the database with the DKIM keys, and publish the records that this prints: npx --no ${start} dkim`)
+  print(`  3. Start the server: npx --no ${start}`)
+  print(`  4. Check everything: npx --no ${start} doctor`)
   return 0
 }
 

@@ -22,8 +22,8 @@ function forPrograms({ print, log }: Output): StartReport {
       if (app.firstKey !== null) {
         print('')
         print(`Your organization key, shown this once: ${app.firstKey}`)
-        print(`  export KEY=${app.firstKey}`)
-        print(`  curl -s ${app.publicUrl}/api/v1/me -H "Authorization: Bearer $KEY"`)
+        print(`  ${exportsOf(app, app.firstKey)}`)
+        print(`  ${tryCommand}`)
       }
       if (app.consoleUrl !== null) {
         print(
@@ -39,6 +39,11 @@ function forPrograms({ print, log }: Output): StartReport {
     stopping: (pending) => log.info({ pending }, 'stopping'),
   }
 }
+
+/** The two variables that every client reads. */
+const exportsOf = (app: App, key: string): string => `export CALLSIGN_URL=${app.publicUrl} CALLSIGN_API_KEY=${key}`
+
+const tryCommand = 'curl -s $CALLSIGN_URL/api/v1/me -H "Authorization: Bearer $CALLSIGN_API_KEY"'
 
 const isSignInLink = (url: string): boolean => url.includes('#link=')
 
@@ -60,10 +65,10 @@ function forPeople({ print, elapsedMs, version }: Output): StartReport {
       for (const line of app.listening) print(`  Listening ${line}`)
       print('')
       print('Try')
-      print(`  curl -s ${app.publicUrl}/api/v1/me -H "Authorization: Bearer $KEY"`)
+      print(`  ${tryCommand}`)
       if (app.consoleUrl !== null) {
         print(`  npx add-mcp ${app.publicUrl}/mcp`)
-        if (!isSignInLink(app.consoleUrl)) print('  npx callsignd console-link      a link that signs you in to the console')
+        if (!isSignInLink(app.consoleUrl)) print('  npx --no callsignd console-link      a link that signs you in to the console')
       }
       print('  README.md has a tour of five minutes.')
       print('')
@@ -84,6 +89,6 @@ function printFirstKey(app: App, key: string, print: (line: string) => void): vo
   print('Made on this first start')
   print(`  The organization "${app.organizationName}", and its key. The key is shown this once, so store it now:`)
   print('')
-  print(`  export KEY=${key}`)
+  print(`  ${exportsOf(app, key)}`)
   print('')
 }

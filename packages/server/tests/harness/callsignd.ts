@@ -111,7 +111,7 @@ export async function startCallsignd(settings: Settings): Promise<Server> {
     baseUrl: `http://127.0.0.1:${httpPort}`,
     httpPort,
     smtpPort: portOf('smtp'),
-    key: /^ {2}export KEY=(\S+)$/m.exec(stdout)?.[1] ?? null,
+    key: /^ {2}export CALLSIGN_URL=\S+ CALLSIGN_API_KEY=(\S+)$/m.exec(stdout)?.[1] ?? null,
     pid: child.pid as number,
     signal: (name) => void child.kill(name),
     ended,
