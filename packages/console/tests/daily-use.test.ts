@@ -48,6 +48,16 @@ test('the rules of all agents are in one list, and a new one is for every agent 
     .click()
   await page.getByText('The rule is paused').waitFor()
   expect((await world.expectApi(200, 'GET', '/identities/support/mail-rules')).data[0].status).toBe('paused')
+  await page
+    .getByRole('row', { name: /support-only/ })
+    .getByRole('button', { name: 'Delete' })
+    .click()
+  await page.getByRole('row', { name: /support-only/ }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('The rule is back').waitFor()
+  expect((await world.expectApi(200, 'GET', '/identities/support/mail-rules')).data).toMatchObject([
+    { entry: 'support-only.example', status: 'paused', direction: 'inbound', action: 'block' },
+  ])
   await page.getByLabel('Agent', { exact: true }).selectOption('sales')
   await page.getByRole('row', { name: /sales-only/ }).waitFor()
   expect(await page.getByRole('row', { name: /every\.example/ }).count()).toBe(0)

@@ -123,7 +123,7 @@ function PhoneCard({ handle }: { handle: string }) {
           return own.map((number) => (
             <span key={number.id} class="row">
               <a href={addressOf(`/phone/${number.id}`)}>{number.phone_number}</a>
-              <Badge>{number.sms_status}</Badge>
+              <Badge>{number.sms_status.replaceAll('_', ' ')}</Badge>
             </span>
           ))
         }}

@@ -16,7 +16,7 @@ import { Screen } from '../../elements/screen.tsx'
 import { Table } from '../../elements/table.tsx'
 import { Tabs } from '../../elements/tabs.tsx'
 import { Time } from '../../elements/time.tsx'
-import { attempt } from '../../elements/toasts.tsx'
+import { attempt, toast } from '../../elements/toasts.tsx'
 import { place, setQuery } from '../../navigation/place.ts'
 import { client } from '../../session/client.ts'
 import { canOperate } from '../../session/session.ts'
@@ -64,7 +64,7 @@ function Rules({ identities }: { identities: Identity[] }) {
   const owner = place.value.query.get('agent') ?? ''
   const rules = useQuery(`rules ${owner} ${handles.length}`, () => loadRules(owner, handles))
   const [isAdding, setAdding] = useState(false)
-  const change = async (work: () => Promise<unknown>, done: string) => {
+  const change = async (work: () => Promise<unknown>, done?: string) => {
     if (await attempt(work, done)) invalidate('rules')
   }
   const add = canOperate.value && (
@@ -103,7 +103,7 @@ function Rules({ identities }: { identities: Identity[] }) {
 
 const ownersOf = (handles: string[]) => [{ value: everyAgent, label: 'Every agent' }, ...handles.map((value) => ({ value, label: value }))]
 
-type RuleTableProps = { rules: MailRule[]; change: (work: () => Promise<unknown>, done: string) => Promise<void> }
+type RuleTableProps = { rules: MailRule[]; change: (work: () => Promise<unknown>, done?: string) => Promise<void> }
 
 function RuleTable({ rules, change }: RuleTableProps) {
   const ownerOf = (rule: MailRule): string => rule.agent_handle ?? everyAgent
@@ -114,6 +114,15 @@ function RuleTable({ rules, change }: RuleTableProps) {
       status === 'active' ? 'The rule is active' : 'The rule is paused',
     )
   }
+  const restore = (rule: MailRule) => {
+    const { direction, action, entry, reason, status } = rule
+    return change(() => client.mailRules.create(ownerOf(rule), { direction, action, entry, reason, status }), 'The rule is back')
+  }
+  const remove = (rule: MailRule) =>
+    change(async () => {
+      await client.mailRules.delete(ownerOf(rule), rule.id)
+      toast({ text: 'The rule is deleted', action: { label: 'Undo', run: () => void restore(rule) } })
+    })
   return (
     <Table
       name="Mail rules"
@@ -137,13 +146,7 @@ function RuleTable({ rules, change }: RuleTableProps) {
                   label={rule.status === 'active' ? 'Pause' : 'Resume'}
                   onClick={() => toggle(rule)}
                 />
-                <Button
-                  size="small"
-                  kind="danger"
-                  icon="trash"
-                  label="Delete"
-                  onClick={() => void change(() => client.mailRules.delete(ownerOf(rule), rule.id), 'The rule is deleted')}
-                />
+                <Button size="small" kind="danger" icon="trash" label="Delete" onClick={() => void remove(rule)} />
               </span>
             ),
         },

@@ -57,7 +57,10 @@ export default function PhoneScreen({ parts: [id, sender] }: ScreenProps) {
               columns={[
                 { title: 'Number', cell: (number) => <a href={addressOf(`/phone/${number.id}`)}>{number.phone_number}</a> },
                 { title: 'Agent', cell: (number) => number.agent_handle },
-                { title: 'Texts', cell: (number) => <Badge tone={tones[number.sms_status]}>{number.sms_status}</Badge> },
+                {
+                  title: 'Texts',
+                  cell: (number) => <Badge tone={tones[number.sms_status]}>{number.sms_status.replaceAll('_', ' ')}</Badge>,
+                },
                 { title: 'Provider', cell: (number) => number.provider, isMinor: true },
                 { title: 'Since', cell: (number) => <Time at={number.created_at} />, isMinor: true },
               ]}
@@ -164,7 +167,7 @@ function NumberDetail({ id, sender }: { id: string; sender: string | undefined }
 
 const NumberState = ({ number }: { number: PhoneNumber }) => (
   <span class="row">
-    <Badge tone={tones[number.sms_status]}>{number.sms_status}</Badge>
+    <Badge tone={tones[number.sms_status]}>{number.sms_status.replaceAll('_', ' ')}</Badge>
     <span class="hide-small">
       {number.agent_handle}, {number.provider}
     </span>
