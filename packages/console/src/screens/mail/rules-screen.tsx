@@ -120,8 +120,10 @@ function RuleTable({ rules, change }: RuleTableProps) {
   }
   const remove = (rule: MailRule) =>
     change(async () => {
+      // The list may be older than a change of the rule.
+      const current = await client.mailRules.get(ownerOf(rule), rule.id)
       await client.mailRules.delete(ownerOf(rule), rule.id)
-      toast({ text: 'The rule is deleted', action: { label: 'Undo', run: () => void restore(rule) } })
+      toast({ text: 'The rule is deleted', action: { label: 'Undo', run: () => void restore(current) } })
     })
   return (
     <Table
