@@ -148,7 +148,7 @@ const expected: Record<string, string> = {
   'Tags and metadata: Value of metadata': `${count(metadata.metadataValueCharactersMax)} characters, a number without an exponent, or a boolean`,
   'API: JSON body': `1 MB, ${bytes(attachmentBodyBytesMax)} with attachments`,
   'API: Values in a JSON body': `${count(server('edges/api/body-check.ts', 'valuesMax'))}, nested at most ${depthMax} levels`,
-  'API: JSON bodies in flight': `${bytes(bodies('keyBytesMax'))} per key, ${bytes(bodies('organizationBytesMax'))} per organization, ${bytes(bodies('allBytesMax'))} per node`,
+  'API: JSON bodies in flight': `${bytes(bodies('keyBytesMax'))} per key, ${bytes(bodies('organizationBytesMax'))} per organization, ${bytes(bodies('keylessBytesMax'))} without a key, ${bytes(bodies('allBytesMax'))} per node`,
   'API: Arrival of a body': `${arrivalLimits.totalMs / 1000} seconds, at least ${bytes(arrivalLimits.windowBytesMin)} in ${arrivalLimits.windowMs / 1000} seconds`,
   'API: Body of an MCP request': bytes(server('edges/mcp/pages.ts', 'bodyBytesMax')),
   'API: Path and query of a request': `${count(targetBytesMax)} bytes`,

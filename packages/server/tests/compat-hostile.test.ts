@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { agentMailRoutes } from '../src/edges/compat/agentmail/mount.ts'
 import { resendPath, resendRoutes } from '../src/edges/compat/resend/mount.ts'
 import { clientOf } from './harness/agentmail/context.ts'
+import { speak } from './harness/api-edge.ts'
 import { createResend } from './harness/resend-sdk.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
@@ -177,6 +178,51 @@ describe('answers in the shape of the API', () => {
       }
     const { status, body } = await ask({ method: 'GET', path: '/compat/resending/emails' })
     expect([status, body.error.code]).toEqual([404, 'not_found'])
+  })
+})
+
+describe('a body in chunks', () => {
+  const narrow = '"name":"narrow","permission":"sending_access","permissions":{"message_read":true}'
+  const paths = [`${resendPath}/api-keys`, '/compat/agentmail/v0/api-keys']
+  const send = async (path: string, text: string, authorization = `Bearer ${harness.organizationKey}`) => {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const body = new Blob([text]).stream()
+    const response = await fetch(`${harness.baseUrl}${path}`, { method: 'POST', headers, body, duplex: 'half', dispatcher: connections })
+    return { status: response.status, body: (await response.json()) as Json }
+  }
+  const narrowKeys = async () =>
+    (await harness.expectApi(200, 'GET', '/keys?limit=100')).data.filter(({ name }: Json) => name === 'narrow' || name === 'API key')
+
+  test.each([
+    ['of a number out of range', `{${narrow},"ref":12345678901234567890}`, [422, 400]],
+    ['that ends early', `{${narrow}`, [422, 400]],
+    ['above the limit', `{${narrow},"x":"${'x'.repeat(1024 * 1024)}"}`, [413, 413]],
+    ['of null', 'null', [422, 400]],
+    ['of a text', '"narrow"', [422, 400]],
+  ])('%s makes no key', async (_, text, statuses) => {
+    const before = await narrowKeys()
+    for (const [index, path] of paths.entries()) expect((await send(path, text)).status, path).toBe(statuses[index])
+    expect(await narrowKeys()).toEqual(before)
+  })
+
+  test('makes the key that it describes, and an empty one is no body', async () => {
+    for (const path of paths) expect((await send(path, `{${narrow}}`)).status, path).toBeLessThan(300)
+    const scopes = (await narrowKeys()).map((key: Json) => key.scopes)
+    expect(scopes).toHaveLength(2)
+    expect(scopes.every((own: string[]) => own.length > 0)).toBe(true)
+    expect((await send('/compat/agentmail/v0/inboxes', '')).status).toBe(200)
+  })
+
+  test('of a client without a key is refused before it is read', async () => {
+    for (const [path, status] of [
+      [`${resendPath}/emails`, 401],
+      ['/compat/agentmail/v0/inboxes/sales@agents.localhost/messages/send', 401],
+    ] as const) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+      expect(await speak(Number(new URL(harness.baseUrl).port), `${head}1\r\n{\r\n`, (got) => got.includes('\r\n\r\n'))).toMatch(
+        new RegExp(`^HTTP/1\\.1 ${status} `),
+      )
+    }
   })
 })
 

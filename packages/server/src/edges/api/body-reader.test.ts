@@ -1,7 +1,8 @@
 // Bodies of requests that end at the same time.
 import { PassThrough } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { Caller } from '../../core/caller.ts'
 import { ApiError } from '../../core/errors.ts'
 import { BodyMemory, readBody } from './body-reader.ts'
 
@@ -30,4 +31,37 @@ test('large bodies that end at once are parsed in turns, and a small one does no
   await vi.waitFor(() => expect(bodies.size).toBe(5))
   expect([bodies.get('second'), bodies.get('third'), bodies.get('small')]).toEqual([large, large, 'x'])
   expect(bodies.get('broken')).toBeInstanceOf(ApiError)
+})
+
+describe('the memory for bodies', () => {
+  const megabyte = 1024 * 1024
+  const callerOf = (organizationId: string, keyId: string) => ({ organizationId, keyId, session: null }) as unknown as Caller
+
+  /** Takes bodies of 10 MB in turn until each is refused, 100 at most. Returns how many were taken. */
+  const fill = (held: BodyMemory[], next: (index: number) => BodyMemory): number => {
+    for (let index = 0; index < 100; index++) {
+      const memory = next(index)
+      if (!memory.count(10 * megabyte)) return index
+      held.push(memory)
+    }
+    return 100
+  }
+
+  test('is kept for callers with a key, however many addresses send without one', () => {
+    const held: BodyMemory[] = []
+    expect(fill(held, (index) => new BodyMemory(null, `192.0.${index}.1`))).toBeLessThan(10)
+    expect(fill(held, (index) => new BodyMemory(callerOf('org_one', `key_${index}`), '192.0.2.1'))).toBeGreaterThan(10)
+    for (const memory of held) memory.close()
+    const again = new BodyMemory(null, '192.0.2.1')
+    expect(again.count(10 * megabyte)).toBe(true)
+    again.close()
+  })
+
+  test('has room for a third organization when two have all they may take', () => {
+    const held: BodyMemory[] = []
+    for (const organization of ['org_one', 'org_two'])
+      expect(fill(held, (index) => new BodyMemory(callerOf(organization, `key_${index}`), undefined))).toBeGreaterThan(10)
+    expect(fill(held, (index) => new BodyMemory(callerOf('org_three', `key_${index}`), undefined))).toBeGreaterThan(10)
+    for (const memory of held) memory.close()
+  })
 })

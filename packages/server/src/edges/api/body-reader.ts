@@ -11,9 +11,13 @@ import { payloadTooLarge } from './failure.ts'
 
 /** Memory limits, in bytes, for the bodies of all requests in flight. A body above a limit gets 503. */
 const allBytesMax = 512 * 1024 * 1024
-const organizationBytesMax = 256 * 1024 * 1024
-/** Several bodies of the largest size. Also the limit of a client address at operations without a key. */
-const keyBytesMax = 128 * 1024 * 1024
+/** A part of it, so that a few organizations together leave room for others. */
+const organizationBytesMax = 128 * 1024 * 1024
+/** A part of that, with room for two bodies of the largest size. */
+const keyBytesMax = 96 * 1024 * 1024
+/** All requests without a key, which anyone can send, and those of one client address. The rest is kept for keys. */
+const keylessBytesMax = 64 * 1024 * 1024
+const addressBytesMax = 32 * 1024 * 1024
 
 /** The first bytes of a body are not counted, because the number of connections limits them. Small requests therefore always pass. */
 const uncountedBytes = 64 * 1024
@@ -38,7 +42,10 @@ export class BodyMemory {
           { name: `key ${limitIdOf(caller)}`, bytesMax: keyBytesMax },
           { name: `organization ${caller.organizationId}`, bytesMax: organizationBytesMax },
         ]
-      : [{ name: `address ${clientGroup(address)}`, bytesMax: keyBytesMax }]
+      : [
+          { name: 'without a key', bytesMax: keylessBytesMax },
+          { name: `address ${clientGroup(address)}`, bytesMax: addressBytesMax },
+        ]
   }
 
   /** Gives the bytes back. Called when the response is complete or broken off. */

@@ -3,6 +3,7 @@ import type { ErrorCode } from '@callsign/contract/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiCalls } from '../../../core/api-call.ts'
 import type { ApiError, ErrorDetail } from '../../../core/errors.ts'
+import { admit, type CompatEdge, readJson } from '../request-body.ts'
 import { accountRoutes } from './account.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
@@ -19,8 +20,6 @@ import { webhookRoutes } from './webhooks.ts'
 
 const rootPath = '/compat/agentmail'
 const basePath = `${rootPath}/v0`
-
-const bodyBytesUsual = 1024 * 1024
 
 /** Routes by resource. Those of a pod exist twice. */
 const ownRoutes: readonly AgentMailRoute[] = [
@@ -44,23 +43,17 @@ export const agentMailRoutes: readonly AgentMailRoute[] = ownRoutes.flatMap((rou
   ...(route.isInPod ? [{ ...route, path: `${basePath}/pods/:pod_id${route.path}` }] : []),
 ])
 
-type Edge = {
-  admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
-  apiCalls: ApiCalls
-}
-
 /** Adds the routes. Any other path below the base address answers 501. */
-export function mountAgentMail(app: FastifyInstance, { admitBody, apiCalls }: Edge): void {
+export function mountAgentMail(app: FastifyInstance, edge: CompatEdge): void {
   for (const route of agentMailRoutes) {
     app.route({
       method: route.method,
       url: route.path,
       onRequest: async (request, reply) => {
         request.pattern = route.path.replace(/:(\w+)/g, '{$1}')
-        const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
-        if (refused) throw refused
+        await admit(request, reply, edge, route.bodyBytesMax)
       },
-      handler: (request, reply) => answer(apiCalls, route, request, reply),
+      handler: (request, reply) => answer(edge.apiCalls, route, request, reply),
     })
   }
   app.route({
@@ -96,13 +89,10 @@ async function answer(apiCalls: ApiCalls, route: AgentMailRoute, request: Fastif
   }
 }
 
-/** The object in the body. A request without a body counts as an empty one, although it may announce JSON. */
-function bodyOf({ body, headers }: FastifyRequest): Record<string, unknown> {
-  const isEmpty = headers['content-length'] === undefined || headers['content-length'] === '0'
-  if (body === undefined || body === null || (body instanceof Error && isEmpty)) return {}
-  if (body instanceof Error) throw wrongValue(body.message)
-  if (typeof body !== 'object' || Array.isArray(body) || Buffer.isBuffer(body)) throw wrongValue('The body must be a JSON object.')
-  return body as Record<string, unknown>
+function bodyOf(request: FastifyRequest): Record<string, unknown> {
+  const body = readJson(request)
+  if (Array.isArray(body)) throw wrongValue('The body must be a JSON object.')
+  return body
 }
 
 const toBody = ({ name, code, message }: AgentMailFailure, errors: ErrorDetail[] = []) => ({

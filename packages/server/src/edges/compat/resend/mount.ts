@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiCalls } from '../../../core/api-call.ts'
 import type { ApiError } from '../../../core/errors.ts'
+import { admit, type CompatEdge, readJson } from '../request-body.ts'
 import { keyRoutes } from './api-keys.ts'
 import { domainRoutes } from './domains.ts'
 import { draftRoutes } from './drafts.ts'
@@ -21,8 +22,6 @@ import { webhookRoutes } from './webhooks.ts'
 
 export const resendPath = '/compat/resend'
 
-const bodyBytesUsual = 1024 * 1024
-
 export const resendRoutes: readonly ResendRoute[] = [
   ...emailRoutes,
   ...domainRoutes,
@@ -40,13 +39,8 @@ export const resendRoutes: readonly ResendRoute[] = [
   ...usageRoutes,
 ]
 
-type Edge = {
-  admitBody: (request: FastifyRequest, reply: FastifyReply, bytesMax: number) => ApiError | undefined
-  apiCalls: ApiCalls
-}
-
 /** Adds the routes. Any other path below the base address answers 501. */
-export function mountResend(app: FastifyInstance, { admitBody, apiCalls }: Edge): void {
+export function mountResend(app: FastifyInstance, edge: CompatEdge): void {
   for (const route of resendRoutes) {
     const url = `${resendPath}${route.path}`
     app.route({
@@ -54,10 +48,9 @@ export function mountResend(app: FastifyInstance, { admitBody, apiCalls }: Edge)
       url,
       onRequest: async (request, reply) => {
         request.pattern = url.replace(/:(\w+)/g, '{$1}')
-        const refused = route.method === 'GET' ? undefined : admitBody(request, reply, route.bodyBytesMax ?? bodyBytesUsual)
-        if (refused) throw refused
+        await admit(request, reply, edge, route.bodyBytesMax)
       },
-      handler: (request, reply) => answer(apiCalls, route, request, reply),
+      handler: (request, reply) => answer(edge.apiCalls, route, request, reply),
     })
   }
   app.route({
@@ -75,13 +68,10 @@ export function mountResend(app: FastifyInstance, { admitBody, apiCalls }: Edge)
 
 async function answer(apiCalls: ApiCalls, route: ResendRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   try {
-    // The SDK announces JSON on requests without a body.
-    const body = request.body instanceof Error && isEmpty(request) ? {} : request.body
-    if (body instanceof Error) throw new ResendFailure(422, 'validation_error', body.message)
     const result = await route.run({
       params: request.params as Record<string, string>,
       query: lastValues(request.query as Record<string, string | string[] | undefined>),
-      body: (body ?? {}) as Record<string, unknown>,
+      body: readJson(request),
       headers: request.headers,
       call: apiCalls.withKeyOf(request.raw).call,
     })
@@ -95,8 +85,6 @@ async function answer(apiCalls: ApiCalls, route: ResendRoute, request: FastifyRe
 /** A name that occurs several times has its last value. */
 const lastValues = (query: Record<string, string | string[] | undefined>): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value]))
-
-const isEmpty = ({ headers }: FastifyRequest): boolean => headers['content-length'] === undefined || headers['content-length'] === '0'
 
 const toBody = ({ statusCode, name, message }: ResendFailure) => ({ statusCode, name, message })
 
