@@ -62,7 +62,7 @@ test('without JavaScript, pages and the choice of a language work, and parts tha
 test('language and theme are remembered, and a choice does not move the page', async () => {
   const { page, problems, close } = await openPage(browser, harness.baseUrl)
   await page.goto('/docs/mail#search')
-  const group = page.locator('figure.samples').nth(4)
+  const group = page.locator('figure.samples').nth(3)
   const top = () => group.evaluate((element) => element.getBoundingClientRect().top)
   const before = await top()
   await group.locator('label[for="lang-ts"]').click()
