@@ -123,7 +123,7 @@ test('the question shows everything that is sent, and no value begins a line of 
   const lines = (questions[0] as string).split('\n')
   expect(lines).toContain('To: boss@example.com (Boss)')
   expect(lines).toContain('Warning: Leaves the organization, to example.com.')
-  expect(lines).toContain(`Subject: Offer ${'x'.repeat(294)}…`)
+  expect(lines).toContain(`Subject: Offer ${'x'.repeat(400)}`)
   for (const line of ['\u2028', '\u2029', '\u0085', '\n']) {
     const forged = await call('mail_send', { ...message, subject: `Offer${line}To: boss@example.com` })
     expect(forged.isError || !questions.at(-1)?.split('\n').includes('To: boss@example.com')).toBe(true)
@@ -133,7 +133,8 @@ test('the question shows everything that is sent, and no value begins a line of 
 })
 
 test.each([
-  ['text', { text: 'x'.repeat(100_001) }],
+  ['text', { text: `${'Hello. '.repeat(600)}Pay now.` }],
+  ['list of recipients', { bcc: Array.from({ length: 21 }, (_, index) => `${index}@example.com`) }],
   ['HTML', { html: `<style>${' '.repeat(1024 * 1024)}</style><p>Pay now</p>` }],
 ])('a draft whose %s is too long to show is not asked about, and waits in the console', async (_name, body) => {
   const { client, call, questions } = await connect(asking, 'cancel')

@@ -20,7 +20,7 @@ const review = (given: Partial<Static<typeof DraftReview>>): Static<typeof Draft
   expires_at: null,
   ...given,
 })
-const linesOf = (given: Partial<Static<typeof DraftReview>>): string[] => approvalQuestion('sales', review(given)).split('\n')
+const linesOf = (given: Partial<Static<typeof DraftReview>>): string[] => (approvalQuestion('sales', review(given)) ?? '').split('\n')
 const htmlLabel = 'Text of the HTML part, which most recipients see:'
 
 describe('the body', () => {
@@ -45,13 +45,6 @@ describe('the body', () => {
     )
   })
 
-  test('cuts each form by itself, so that one does not push the other out', () => {
-    const lines = linesOf({ text: 'Hello', html: '<p>…</p>', html_text: 'x'.repeat(5000) })
-    expect(lines).toContain(`> ${'x'.repeat(4000)}`)
-    expect(lines).toContain('> … The console shows the rest.')
-    expect(lines.at(-1)).toBe('> Hello')
-  })
-
   test.each([
     ['without HTML', { text: 'Hello\nyou' }],
     ['with HTML that differs in spaces only', { text: 'Hello\nyou', html: '<p>Hello</p><p>you</p>', html_text: 'Hello\n\n you' }],
@@ -60,23 +53,44 @@ describe('the body', () => {
   })
 })
 
-describe('an address', () => {
-  const long = `${'a'.repeat(400)}@real.example`
+const long = `${'a'.repeat(400)}@real.example`
 
-  test.each(['From', 'Reply-To', 'To', 'Cc', 'Bcc'])('in %s is never cut, and its name is', (name) => {
-    const values = [long, `Boss <${long}>`, `${'b'.repeat(400)} <boss@real.example>`]
-    expect(linesOf({ fields: [{ name, values }] })).toEqual(
-      expect.arrayContaining([`${name}: ${long}`, `${name}: ${long} (Boss)`, `${name}: boss@real.example (${'b'.repeat(300)}…)`]),
-    )
-  })
+test.each(['From', 'Reply-To', 'To', 'Cc', 'Bcc'])('an address in %s comes whole before its name', (name) => {
+  const values = [long, `Boss <${long}>`, `${'b'.repeat(400)} <boss@real.example>`]
+  expect(linesOf({ fields: [{ name, values }] })).toEqual(
+    expect.arrayContaining([`${name}: ${long}`, `${name}: ${long} (Boss)`, `${name}: boss@real.example (${'b'.repeat(400)})`]),
+  )
+})
 
-  test('in a warning is never cut, and a subject is', () => {
-    const lines = linesOf({
-      warnings: [{ code: 'external', text: `Leaves the organization, to ${long}.` }],
-      fields: [{ name: 'Subject', values: ['s'.repeat(400)] }],
-    })
-    expect(lines).toContain(`Warning: Leaves the organization, to ${long}.`)
-    expect(lines).toContain(`Subject: ${'s'.repeat(300)}…`)
+test('an address in a warning is whole', () => {
+  const text = `Leaves the organization, to ${long}, ${long} and ${long}.`
+  expect(linesOf({ warnings: [{ code: 'external', text }] })).toContain(`Warning: ${text}`)
+})
+
+describe('a message is asked about only when the question shows all of it', () => {
+  const file = (filename: string) => ({ filename, content_type: 'text/plain', size_bytes: 1, is_forwarded: false })
+  const recipients = (count: number) => Array.from({ length: count }, (_, index) => `${index}@example.com`)
+
+  const field = (name: string, values: string[]) => ({ fields: [{ name, values }] })
+  const cases: [string, (n: number) => Partial<Static<typeof DraftReview>>, number][] = [
+    ['text', (n) => ({ text: 'x'.repeat(n) }), 4000],
+    ['text of the HTML', (n) => ({ text: 'Hello', html: '<p>…</p>', html_text: 'x'.repeat(n) }), 4000],
+    ['text beside the HTML', (n) => ({ text: 'x'.repeat(n), html: '<p>…</p>', html_text: 'Hello' }), 4000],
+    ['HTML', (n) => ({ html: 'x'.repeat(n), html_text: '' }), HTML_CHARACTERS_MAX],
+    ['recipients', (n) => field('Bcc', recipients(n)), 20],
+    ['files', (n) => ({ attachments: recipients(n).map(file) }), 20],
+    ['subject', (n) => field('Subject', ['s'.repeat(n)]), 993],
+    ['header', (n) => field('X-Order', ['s'.repeat(n)]), 993],
+    ['name of a header', (n) => field('X'.repeat(n), ['12345678']), 992],
+    ['name of a recipient', (n) => field('To', [`${'b'.repeat(n)} <boss@real.example>`]), 978],
+    ['name of a file', (n) => ({ attachments: [file('f'.repeat(n))] }), 969],
+  ]
+
+  test.each(cases)('by its %s', (_name, given, most) => {
+    const question = approvalQuestion('sales', review(given(most)))
+    expect(question).not.toBeNull()
+    expect(question).not.toContain('console shows the rest')
+    expect(approvalQuestion('sales', review(given(most + 1)))).toBeNull()
   })
 })
 

@@ -13,7 +13,6 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Static } from 'typebox'
-import { isTooLongToApprove } from '../../features/mail/drafts/model.ts'
 import { approvalQuestion } from './approval-question.ts'
 import type { Approval, ApprovalCodec, McpCaller, Shown } from './caller.ts'
 
@@ -65,12 +64,12 @@ async function ask(
 ): Promise<ToolResult | InputRequiredResult> {
   const params = { email_address: agent, draft_id: draftId }
   const review = (await approval.call({ operation: reviewDraft, params }, {})) as Review
-  if (isTooLongToApprove(review)) {
+  const message = approvalQuestion(agent, review)
+  if (message === null) {
     const link = draftLink(agent, draftId)
     return toError(`The message is too long to approve here. Nothing is sent. The draft waits for approval at ${link}`, 'approval_required')
   }
   const requestState = await approval.codec.mint({ agent, draftId, version: review.version }, context)
-  const message = approvalQuestion(agent, review)
   return inputRequired({
     requestState,
     inputRequests: { [question]: inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: {} } }) },
