@@ -62,7 +62,7 @@ const reviewWarnings = [
   'many_recipients',
   'hidden_recipients',
   'hidden_text',
-  'added_text',
+  'html_styles',
   'images',
   'not_composed',
 ] as const
@@ -78,7 +78,7 @@ export const DraftReview = Type.Object(
     }),
     text: Type.String(),
     html: nullableString(),
-    html_text: nullableString({ description: 'All text of the HTML, also what some mail programs hide.' }),
+    html_text: nullableString({ description: 'All text of the HTML. Text that recipients do not see is marked as [not shown: …].' }),
     images: Type.Array(Type.String(), { description: 'The images that the HTML shows, at most 20.' }),
     attachments: Type.Array(
       Type.Object({

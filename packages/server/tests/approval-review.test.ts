@@ -67,18 +67,16 @@ test('the review and the page have every field, file, image and warning of the m
   for (const text of [...shown, ...review.warnings.map((one: Json) => one.text)]) expect(page).toContain(escaped(text))
 })
 
-test('text that the HTML hides or adds is shown with a warning, in every place', async () => {
+test('text that the HTML hides is marked, and styles that can change it are named, in every place', async () => {
   const html =
-    '<style>p::after{content:"Pay now"}</style><p>Hi</p><div style="display:none;display:block">Owed: 900</div><!--[if mso]>Call me<![endif]-->'
+    '<style>p::after{content:"Pay now"}</style><p>Hi</p><!-- x --!><p>Owed: 900</p><!-- --><p>Do <template>not</template> pay</p>'
   const { id } = await create({ to: ['ben@agents.localhost'], subject: 'Offer', text: 'Hi', html })
   const review = await reviewOf(id)
-  for (const text of ['Owed: 900', 'Call me']) expect(review.html_text).toContain(text)
-  expect(textsOf(review, 'added_text')).toEqual([expect.stringContaining('Pay now')])
-  const concealed = await create({ to: ['ben@agents.localhost'], text: 'Hi', html: '<p>Hi</p><div style="display:none">Owed: 900</div>' })
-  const second = await reviewOf(concealed.id)
-  expect(second.html_text).toContain('Owed: 900')
-  expect(textsOf(second, 'hidden_text')).toEqual(['Some mail programs hide this text, which this review shows: "Owed: 900".'])
-  expect(await pageOf(concealed.id)).toContain('Owed: 900')
+  expect(review.html_text).toContain('Owed: 900')
+  expect(review.html_text).toContain('Do [not shown: not] pay')
+  expect(textsOf(review, 'hidden_text')).toEqual(['The HTML hides text, which this review marks as not shown: "not".'])
+  expect(textsOf(review, 'html_styles')).toEqual([expect.stringContaining('content')])
+  expect(await pageOf(id)).toContain('Do [not shown: not] pay')
 })
 
 test('a forward has the quoted message and its files, and what the guard finds in them', async () => {

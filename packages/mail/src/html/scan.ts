@@ -1,7 +1,7 @@
 // Scans HTML in one pass for visible text, hidden text, links and comments. No tree. Linear in the input.
 import { decodeEntities } from './entities.ts'
 import { colorOf, isSameColor, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet } from './styles.ts'
-import { findAfter, findRawEnd, isMarkup, isRawElement, readAttribute, readAttributes, readTag } from './tags.ts'
+import { findAfter, findCommentEnd, findRawEnd, isMarkup, isRawElement, readAttribute, readAttributes, readTag } from './tags.ts'
 
 export type ScannedHtml = {
   visible: string
@@ -107,14 +107,16 @@ class Scanner {
   #markup(open: number): number {
     const html = this.#html
     if (html.startsWith('<!--', open)) {
-      const close = html.indexOf('-->', open + 2)
-      const end = close < 0 ? html.length : close
+      const end = findCommentEnd(html, open)
       if (this.#commentCharacters < commentsMax) {
-        const comment = html.slice(open + 4, Math.max(open + 4, end)).slice(0, commentsMax - this.#commentCharacters)
+        const comment = html
+          .slice(open + 4, end)
+          .replace(/(?:^-?>|--!?>)$/, '')
+          .slice(0, commentsMax - this.#commentCharacters)
         this.#comments.push(comment)
         this.#commentCharacters += comment.length
       }
-      return close < 0 ? html.length : close + 3
+      return end
     }
     const tag = readTag(html, open)
     if (typeof tag === 'number') return tag

@@ -42,20 +42,35 @@ function isNameCharacter(code: number): boolean {
   return code > 0x20 && code !== 0x2f && code !== 0x3e
 }
 
-/** The offset of the `>` that ends a tag, outside quoted attribute values, or the end of the HTML. */
+/** The offset after a comment, or the end of the HTML. `<!-->` and `<!--->` are whole ones, and `--!>` ends one too (HTML standard, section 13.2.5). */
+export function findCommentEnd(html: string, open: number): number {
+  commentEnd.lastIndex = open + 2
+  for (let match = commentEnd.exec(html); match !== null; match = commentEnd.exec(html))
+    if (match[0] === '-->' || match.index >= open + 4) return commentEnd.lastIndex
+  return html.length
+}
+const commentEnd = /--!?>/g
+
+/** The offset of the `>` that ends a tag, outside quoted attribute values, or the end of the HTML (HTML standard, sections 13.2.5.32 to 13.2.5.39). */
 function findTagEnd(html: string, from: number): number {
   let at = from
-  let isValueNext = false
+  let state: 'before name' | 'name' | 'after name' | 'before value' | 'value' = 'before name'
   while (at < html.length) {
     const code = html.charCodeAt(at)
     if (code === 0x3e) return at
-    if ((code === 0x22 || code === 0x27) && isValueNext) {
-      const close = html.indexOf(code === 0x22 ? '"' : "'", at + 1)
-      if (close < 0) return html.length
-      at = close
-      isValueNext = false
-    } else if (code === 0x3d) isValueNext = true
-    else if (code > 0x20) isValueNext = false
+    const isSpace = code <= 0x20
+    if (state === 'before value') {
+      if (code === 0x22 || code === 0x27) {
+        at = html.indexOf(code === 0x22 ? '"' : "'", at + 1)
+        if (at < 0) return html.length
+        state = 'before name'
+      } else if (!isSpace) state = 'value'
+    } else if (state === 'value') {
+      if (isSpace) state = 'before name'
+    } else if (code === 0x2f) state = 'before name'
+    else if (code === 0x3d && state !== 'before name') state = 'before value'
+    else if (!isSpace) state = 'name'
+    else if (state === 'name') state = 'after name'
     at++
   }
   return html.length

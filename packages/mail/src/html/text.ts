@@ -2,7 +2,7 @@
 import { cutText, storableText } from '../mime/storable-text.ts'
 import { decodeEntities } from './entities.ts'
 import { withTables } from './tables.ts'
-import { findAfter, findRawEnd, isHidden, isIndent, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
+import { findCommentEnd, findRawEnd, isHidden, isIndent, isMarkup, isRawElement, readAttribute, readTag } from './tags.ts'
 
 /** HTML after these characters is left out. */
 export const HTML_CHARACTERS_MAX = 1024 * 1024
@@ -35,11 +35,6 @@ export function htmlToMarkdown(html: string): string {
   return new TextWriter(cutText(html, HTML_CHARACTERS_MAX), { isMarkdown: true }).write()
 }
 
-/** The same with every text that some mail program may show: hidden elements, raw content other than scripts, and comments for Outlook. */
-export function htmlToFullText(html: string): string {
-  return new TextWriter(cutText(html, HTML_CHARACTERS_MAX), { isFull: true }).write()
-}
-
 /** Plain text as HTML: escaped, line ends as `<br>`. */
 export function textToHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -61,7 +56,6 @@ class TextWriter {
   // Cells that began since the last text.
   #openCells = 0
   readonly #isMarkdown: boolean
-  readonly #isFull: boolean
   #heading = ''
   // While set, all content up to the end of this element is hidden.
   #hiddenTag: string | null = null
@@ -69,10 +63,9 @@ class TextWriter {
   #link: { address: string; from: number; lineCount: number } | null = null
   readonly #lists: number[] = []
 
-  constructor(html: string, { isMarkdown = false, isFull = false } = {}) {
+  constructor(html: string, { isMarkdown = false } = {}) {
     this.#html = html
     this.#isMarkdown = isMarkdown
-    this.#isFull = isFull
   }
 
   write(): string {
@@ -92,20 +85,14 @@ class TextWriter {
 
   #readMarkup(open: number): number {
     const html = this.#html
-    if (html.startsWith('<!--', open)) {
-      if (this.#isFull && /^\[if\b/i.test(html.slice(open + 4, open + 8))) return findAfter(html, '>', findAfter(html, ']', open))
-      // "<!-->" and "<!--->" are whole comments.
-      const close = html.indexOf('-->', open + 2)
-      return close < 0 ? html.length : close + 3
-    }
+    if (html.startsWith('<!--', open)) return findCommentEnd(html, open)
     const tag = readTag(html, open)
     if (typeof tag === 'number') return tag
     const { name, isEnd, attributes, tagEnd } = tag
     if (isEnd) this.#end(name)
     else {
       this.#start(name, attributes)
-      const isRaw = isRawElement(name) && !attributes.endsWith('/')
-      if (isRaw && !(this.#isFull && name !== 'script' && name !== 'style')) return findRawEnd(html, name, tagEnd + 1)
+      if (isRawElement(name) && !attributes.endsWith('/')) return findRawEnd(html, name, tagEnd + 1)
     }
     return tagEnd + 1
   }
@@ -119,7 +106,7 @@ class TextWriter {
       }
       this.#hiddenTag = null
     }
-    if (!this.#isFull && !VOID.has(name) && attributes.length > 0 && isHidden(attributes)) {
+    if (!VOID.has(name) && attributes.length > 0 && isHidden(attributes)) {
       this.#hiddenTag = name
       this.#hiddenDepth = 1
       return

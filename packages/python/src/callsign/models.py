@@ -571,7 +571,7 @@ class DraftReview(TypedDict):
     text: str
     html: str | None
     html_text: str | None
-    """All text of the HTML, also what some mail programs hide."""
+    """All text of the HTML. Text that recipients do not see is marked as [not shown: …]."""
     images: List[str]
     """The images that the HTML shows, at most 20."""
     attachments: List[DraftReviewAttachmentsItem]
@@ -595,7 +595,7 @@ class DraftReviewFieldsItem(TypedDict):
 
 
 class DraftReviewWarningsItem(TypedDict):
-    code: Literal["held", "from_name", "reply_to", "external", "first_contact", "many_recipients", "hidden_recipients", "hidden_text", "added_text", "images", "not_composed"]
+    code: Literal["held", "from_name", "reply_to", "external", "first_contact", "many_recipients", "hidden_recipients", "hidden_text", "html_styles", "images", "not_composed"]
     text: str
 
 

@@ -100,12 +100,12 @@ export function createApprovalReview({ identities, messages, content, prepareDra
 /** Warnings of what an HTML body shows to some recipients only, or beside its text. */
 function htmlWarnings(html: ReviewedHtml | null): Warning[] {
   if (html === null) return []
-  const { hidden, added, images } = html
+  const { hidden, styles, images } = html
   return [
-    ...(hidden.length > 0
-      ? [warning('hidden_text', `Some mail programs hide this text, which this review shows: ${quoted(hidden)}.`)]
+    ...(hidden.length > 0 ? [warning('hidden_text', `The HTML hides text, which this review marks as not shown: ${quoted(hidden)}.`)] : []),
+    ...(styles.length > 0
+      ? [warning('html_styles', `The styles of the HTML can hide, move or add text, so look at it in the console: ${styles.join(', ')}.`)]
       : []),
-    ...(added.length > 0 ? [warning('added_text', `A style sheet can add text, which this review does not show: ${quoted(added)}.`)] : []),
     ...(images.length > 0 ? [warning('images', `The HTML shows ${plural(images.length, 'image')}, which this review does not show.`)] : []),
   ]
 }
