@@ -179,8 +179,8 @@ test('an interrupt lets the running command end and records it', async () => {
 })
 
 test.each([
-  [[], 'Either --exec or --forward-to is required.'],
-  [['--exec', 'true', '--forward-to', 'http://localhost:1'], 'Either --exec or --forward-to is required.'],
+  [['--debounce', '1'], '--debounce needs --exec.'],
+  [['--exec', 'true', '--forward-to', 'http://localhost:1'], '--exec and --forward-to are mutually exclusive.'],
   [['--forward-to', 'http://localhost:1', '--debounce', '1'], '--debounce needs --exec.'],
   [['--exec', 'true', '--concurrency', '0'], '--concurrency must be a number from 1 to 100.'],
   [['--exec', 'true', '--state', 'broken.json'], 'broken.json is not a valid state file.'],
