@@ -83,7 +83,7 @@ describe('a message is asked about only when the question shows all of it', () =
     ['header', (n) => field('X-Order', ['s'.repeat(n)]), 993],
     ['name of a header', (n) => field('X'.repeat(n), ['12345678']), 992],
     ['name of a recipient', (n) => field('To', [`${'b'.repeat(n)} <boss@real.example>`]), 978],
-    ['name of a file', (n) => ({ attachments: [file('f'.repeat(n))] }), 969],
+    ['name of a file', (n) => ({ attachments: [file('f'.repeat(n))] }), 968],
   ]
 
   test.each(cases)('by its %s', (_name, given, most) => {
