@@ -32,7 +32,7 @@ describe.each(commands.map((command) => [command.words, command] as const))('cal
   })
 })
 
-test('every list says its order, which is the newest first except for what is read from the start', () => {
+test('every list says its order, the newest first except for queues and conversations', () => {
   const lists = commands.filter(({ options }) => options && 'cursor' in options)
   expect(lists.length).toBeGreaterThan(20)
   const others = lists.filter(({ about }) => !/newest|latest message first/.test(about))
