@@ -34,6 +34,10 @@ afterAll(async () => {
 const claims = {
   'X-Remote-User': 'root',
   X_Remote_User: 'root',
+  'Remote.User': 'root',
+  'X+Remote+User': 'root',
+  "X-Forwarded'User": 'root',
+  'X~Auth!Request|Email': 'root',
   'x-remote-extra-scopes': 'root',
   'Remote-User': 'root',
   'Remote-Groups': 'root',
@@ -80,6 +84,8 @@ const claims = {
 /** Headers of applications that begin as those of proxies do. */
 const others = {
   'X-Client-Version': '1',
+  'X.Client.Version': '1',
+  'X+Remote.Control': '1',
   'X-Client-Certified': '1',
   'X-Auth-Token': 't',
   'Client-Certificates': '1',
@@ -106,7 +112,7 @@ describe('identity headers', () => {
   })
 
   test('of a public client do not arrive with a body, as a trailer, or with an upgrade either', async () => {
-    const trailers = { 'X-Sum': '1', 'X-Remote-User': 'root' }
+    const trailers = { 'X-Sum': '1', 'X-Remote-User': 'root', 'Remote.User': 'root', 'Content.Type': 'root' }
     expect((await visit(port, host, '/echo', { method: 'POST', body: 'x', trailers, headers: claims })).trailers).toEqual({ 'x-sum': '1' })
     expect(origin.seen.at(-1)?.raw).not.toContain('root')
     const before = origin.seen.length

@@ -77,5 +77,5 @@ const all = [...identityHeaders, ...addressHeaders].flatMap(({ names }) => names
 const whole = new Set(all.filter((name) => !name.endsWith('*')))
 const prefixes = new RegExp(`^(?:${all.flatMap((name) => (name.endsWith('*') ? [name.slice(0, -1)] : [])).join('|')})`)
 
-/** True for the lower-case name, with `-` for `_`, of a header that only proxies write. */
+/** True for the lower-case name, with `-` for every sign, of a header that only proxies write. */
 export const isProxyHeader = (name: string): boolean => !free.has(name) && (whole.has(name) || prefixes.test(name))

@@ -91,9 +91,12 @@ const hopByHop = new Set([
 /** Headers that only this gateway writes. CGI programs read `proxy` as the address of a proxy (CVE-2016-5385). */
 const ours = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-real-ip', 'proxy'])
 
-/** True for a header or trailer that is not passed on, by its lower-case name. Some servers read `_` as `-`. */
+/** A lower-case name with every sign as `-`. Some servers read `_` as `-`, and CGI programs read all signs as one. */
+const plainName = (name: string): string => (/[^a-z0-9-]/.test(name) ? name.replace(/[^a-z0-9]/g, '-') : name)
+
+/** True for a header or trailer that is not passed on, by its lower-case name. */
 function isDropped(name: string, isTrusted: boolean): boolean {
-  const plain = name.includes('_') ? name.replaceAll('_', '-') : name
+  const plain = plainName(name)
   if (hopByHop.has(plain) || ours.has(plain)) return true
   if (plain !== name && plain === 'content-length') return true
   return !isTrusted && isProxyHeader(plain)
@@ -226,7 +229,7 @@ export function trailersOf(raw: string[]): string {
   let lines = ''
   for (let i = 0; i < raw.length; i += 2) {
     const lower = (raw[i] as string).toLowerCase()
-    if (!isDropped(lower, false) && !headersOnly.has(lower)) lines += `${raw[i]}: ${raw[i + 1]}\r\n`
+    if (!isDropped(lower, false) && !headersOnly.has(plainName(lower))) lines += `${raw[i]}: ${raw[i + 1]}\r\n`
   }
   return lines
 }
