@@ -19,8 +19,11 @@ const style = [
 /** No script, no image, no frame. The forms post to this server only. */
 export const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
 
+/** The selector that makes a sign an emoji, as in a heart or a keycap. */
+const emojiSelector = '(?<=\\p{Extended_Pictographic})\\ufe0f|(?<=[0-9#*])\\ufe0f(?=\\u20e3)'
+
 /** Characters that are not visible or change the order of the text around them, without those of plain text and of emoji. */
-const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const unseen = new RegExp(`(?![\\n\\t\\u200d]|${emojiSelector})[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]`, 'gu')
 
 /** A text in HTML. Invisible characters are shown as `[U+202E]`, so that the page shows what is sent. */
 export const escapeHtml = (text: string): string =>
