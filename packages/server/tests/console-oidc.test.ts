@@ -85,15 +85,21 @@ test('a member signs in with a verified address, in any case, and the session is
   expect(data.find((one: Json) => one.action === 'session.started').details).toMatchObject({ method: 'oidc' })
 })
 
-test('another organization with a member of the same address does not take over a sign-in', async () => {
+/** Invites at another organization. */
+async function inviteElsewhere(email: string): Promise<Json> {
   const other = openBrowser(harness)
   await other.signInByKey(harness.otherOrganization.key)
-  const inviteElsewhere = (email: string) => other.expect(201, 'POST', 'members', { body: { email, role: 'operator' } })
-  const memberOf = async ({ cookies }: Awaited<ReturnType<typeof signIn>>) => {
-    const browser = openBrowser(harness)
-    browser.setCookie(pairOf(cookies.find((one) => one.startsWith('callsign_session='))).split('=')[1] as string)
-    return (await browser.expect(200, 'GET', 'state')).session.member.id
-  }
+  return other.expect(201, 'POST', 'members', { body: { email, role: 'operator' } })
+}
+
+/** The member that a sign-in started a session of. */
+async function memberOf({ cookies }: Awaited<ReturnType<typeof signIn>>): Promise<string> {
+  const browser = openBrowser(harness)
+  browser.setCookie(pairOf(cookies.find((one) => one.startsWith('callsign_session='))).split('=')[1] as string)
+  return (await browser.expect(200, 'GET', 'state')).session.member.id
+}
+
+test('another organization with a member of the same address does not take over a sign-in', async () => {
   // Bound before: the other organization invites later.
   const bound = await invite('bound@example.com')
   oidc.setAccount({ sub: 'bound', email: 'bound@example.com', email_verified: true })
@@ -117,6 +123,27 @@ test('another organization with a member of the same address does not take over 
   await stranger.signInByLink((await invite('guest@example.com')).invite_link)
   oidc.setAccount({ sub: 'third', email: 'nobody@example.com', email_verified: true })
   expect(await signIn(stranger.cookie)).toMatchObject(notMember)
+})
+
+test('a person that another organization added first comes to their own from a session of it', async () => {
+  const claimed = await inviteElsewhere('early@example.com')
+  oidc.setAccount({ sub: 'early', email: 'early@example.com', email_verified: true })
+  expect(await memberOf(await signIn())).toBe(claimed.id)
+  const member = await invite('early@example.com')
+  expect(await memberOf(await signIn())).toBe(claimed.id)
+  const browser = openBrowser(harness)
+  await browser.signInByLink(member.invite_link)
+  expect(await memberOf(await signIn(browser.cookie))).toBe(member.id)
+  expect(await memberOf(await signIn())).toBe(member.id)
+  // The link of the other organization ended with the first sign-in, so it does not make that the latest.
+  await expect(openBrowser(harness).signInByLink(claimed.invite_link)).rejects.toThrow('answered 401')
+  // From the session of another address, the subject decides.
+  const stranger = openBrowser(harness)
+  await stranger.signInByLink((await invite('visitor@example.com')).invite_link)
+  expect(await memberOf(await signIn(stranger.cookie))).toBe(member.id)
+  // The member of the session has this subject, so another one with the same address signs in nowhere from it.
+  oidc.setAccount({ sub: 'later', email: 'early@example.com', email_verified: true })
+  expect(await signIn(browser.cookie)).toMatchObject(failed('oidc_not_a_member'))
 })
 
 describe('is refused', () => {

@@ -161,10 +161,10 @@ export function createSignIn(parts: SignInParts): SignIn {
 }
 
 /**
- * The member of a verified address: the one with this subject, else the one that the person was signed in as, else the only one. Null where
- * several organizations have members with this address, because any of them could have claimed it.
+ * The member of a verified address: the one that the person was signed in as, else the one with this subject that signed in last, else the only
+ * one. Null where several organizations have members with this address, because any of them could have claimed it.
  */
 function chooseAccount(found: Credentials[], subject: string, memberId: string | null): Credentials | null {
   const only = found.length === 1 ? found[0] : undefined
-  return found.find((one) => one.oidc_subject === subject) ?? found.find(({ id }) => id === memberId) ?? only ?? null
+  return found.find(({ id }) => id === memberId) ?? found.find((one) => one.oidc_subject === subject) ?? only ?? null
 }
