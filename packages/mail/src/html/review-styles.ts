@@ -57,16 +57,16 @@ export function readSheets(root: Node): { sheet: StyleSheet; risky: string[] } {
 
 /** The look of an element within another. */
 export function lookOf(element: Element, outer: Look, sheet: StyleSheet): Look {
-  const valueOf = (name: string): string | undefined => element.attrs.find((one) => one.name === name)?.value
-  const classes = (valueOf('class') ?? '').split(/\s+/, 50).map((one) => `.${one}`)
-  const names = [element.tagName, ...classes, `#${valueOf('id') ?? ''}`]
+  const attribute = (name: string): string | undefined => element.attrs.find((one) => one.name === name)?.value
+  const classes = (attribute('class') ?? '').split(/\s+/, 50).map((one) => `.${one}`)
+  const names = [element.tagName, ...classes, `#${attribute('id') ?? ''}`]
   const ruled = names.reduce<Style>((style, name) => mergeStyles(style, sheet.rules.get(name) ?? noStyle), noStyle)
-  const inline = decoded(valueOf('style') ?? '')
+  const inline = decoded(attribute('style') ?? '')
   const style = mergeStyles(ruled, readStyle(inline))
   const display = [...inline.matchAll(/(?:^|;)\s*display\s*:\s*([a-z-]*)/gi)].at(-1)?.[1]
-  const isClosed = element.tagName === 'dialog' && valueOf('open') === undefined
-  const isHidden = (valueOf('hidden') !== undefined || isClosed) && (display === undefined || /^none$/i.test(display))
-  const [color, background] = [valueOf('color'), valueOf('bgcolor')]
+  const isClosed = element.tagName === 'dialog' && attribute('open') === undefined
+  const isHidden = (attribute('hidden') !== undefined || isClosed) && (display === undefined || /^none$/i.test(display))
+  const [color, background] = [attribute('color'), attribute('bgcolor')]
   return {
     isGone: outer.isGone || style.isGone || isHidden,
     isInvisible: style.isInvisible ?? outer.isInvisible,

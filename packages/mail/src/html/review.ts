@@ -1,4 +1,4 @@
-// Reads an HTML body for the person that approves it: all its text, with marks where recipients do not see it, and what styles may change.
+// Reads an HTML body for its approver: all its text, with marks where recipients do not see it, and the styles that may change it.
 import { type DefaultTreeAdapterMap, defaultTreeAdapter, parse, parseFragment } from 'parse5'
 import { cutText } from '../mime/storable-text.ts'
 import { findImages } from './images.ts'

@@ -110,3 +110,11 @@ test('a message of many parts takes time in proportion to its length', async () 
     return () => search(raw)
   }, 50)
 })
+
+test('a secret in HTML is found in references, attributes and comments, as browsers and others read them', () => {
+  const flagsOf = (html: string) => searchForSecrets({ patterns: [], fields: [{ where: 'the HTML', text: html, form: 'html' }], files: [] })
+  const reference = `&#${secret.charCodeAt(0)};${secret.slice(1)}`
+  for (const html of [`<p title="${reference}">a</p>`, `<!-- x --!><p>${reference}</p><!-- -->`, `<template>${reference}</template>`])
+    expect([html, flagsOf(html).map(({ type }) => type)]).toEqual([html, ['api_key']])
+  expect(flagsOf('<p title="a">Hello</p>')).toEqual([])
+})

@@ -2,6 +2,8 @@
 import type { Flag } from '@callsign/contract/flags'
 import type { Static } from 'typebox'
 import { isDetachedSignature } from '../../containers/signed-data.ts'
+import { decodeEntities } from '../../html/entities.ts'
+import { reviewHtml } from '../../html/review.ts'
 import { htmlToText } from '../../html/text.ts'
 import { sniffCharset, withoutLastLineEnds } from '../../mime/bodies.ts'
 import { decodeText } from '../../mime/charsets.ts'
@@ -84,9 +86,12 @@ export function searchForSecrets({ patterns, fields, files }: SecretSearch): Mai
 
 function fieldPart({ where, text, form }: SearchedField): Part {
   if (text.length > scannedCharactersMax) return { where, text: null, hasCards: true }
-  if (form === 'html') return { where, text: text && `${text}\n${htmlToText(text)}`, hasCards: true }
+  if (form === 'html') return { where, text: text && htmlForms(text), hasCards: true }
   return { where, text: form === 'text' ? text : lineForms(text), hasCards: form !== 'ids' }
 }
+
+/** HTML as it stands, with its character references decoded, and as readers see it, by our own reader and by that of browsers. */
+const htmlForms = (html: string): string => [...new Set([html, decodeEntities(html), htmlToText(html), reviewHtml(html).text])].join('\n')
 
 /** A line as it stands, with its encoded words (RFC 2047) decoded, and with its percent-encoding (RFC 3986) decoded. */
 const lineForms = (line: string): string =>

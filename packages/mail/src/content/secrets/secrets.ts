@@ -29,8 +29,14 @@ export function findSecrets(given: string, matchers: TextMatcher[] = [], { hasCa
   return [...new Map(found.map((one) => [`${one.type} ${one.name} ${one.evidence}`, one])).values()]
 }
 
-/** The text without characters that are not shown. */
-const visible = (text: string): string => (/[^\0-\u00ac]/.test(text) ? text.replace(/\p{Default_Ignorable_Code_Point}/gu, '') : text)
+/** The text without characters that are not shown, and with ordinary blanks and hyphens in place of their variants. */
+const visible = (text: string): string =>
+  /[^\0-\u009f]/.test(text)
+    ? text
+        .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+        .replace(/\p{Zs}/gu, ' ')
+        .replace(/[\u2010-\u2015\u2212]/g, '-')
+    : text
 
 function findIssued(text: string, { type, name, literals, pattern, check }: IssuerRule): Secret[] {
   if (!literals.some((literal) => text.includes(literal))) return []

@@ -18,6 +18,7 @@ import type { WriteItems } from './item-json.ts'
 import * as listStore from './list-store.ts'
 import { inView, searchedCharactersMax, toItem } from './model.ts'
 import { markAll, markPieces, readQuery } from './search-query.ts'
+import { inSearchSlot } from './search-slots.ts'
 import * as searchStore from './search-store.ts'
 import type * as store from './store.ts'
 
@@ -158,7 +159,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
       const q = readQuery(query.q)
-      const rows = await searchStore.search(db.reads, mailboxId, { ...query, q }, page)
+      const rows = await inSearchSlot(caller.organizationId, () => searchStore.search(db.reads, mailboxId, { ...query, q }, page))
       const { data, ...envelope } = pageOf(rows, page.limit)
       const hits: ReplyOf<typeof contract.searchMessages>['data'] = []
       for (const row of data) {

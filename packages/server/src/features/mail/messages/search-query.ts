@@ -1,4 +1,5 @@
 // Reads the query of a search, and marks its matches: words, "phrases", OR between alternatives, and - before words that must be absent.
+import { invalid } from '../../../core/errors.ts'
 import { cutWords, type Word } from './words.ts'
 
 /** Words that stand beside each other in this order, or must not. */
@@ -9,6 +10,10 @@ export type SearchQuery = Term[][]
 
 const operand = /(-?)(?:"([^"]*)"?|(\S+))/g
 
+/** Words of a query, because each is compared with each message that has the others. */
+export const queryWordsMax = 64
+
+/** Throws 400 for a query of too many words. */
 export function readQuery(query: string): SearchQuery {
   const alternatives: SearchQuery = [[]]
   for (const [whole, minus, phrase, bare] of query.matchAll(operand)) {
@@ -16,17 +21,23 @@ export function readQuery(query: string): SearchQuery {
     const words = /^or$/i.test(whole) ? [] : wordsOf(phrase ?? bare ?? '')
     if (words.length > 0) alternatives.at(-1)?.push({ words, isExcluded: minus === '-' })
   }
+  const words = alternatives.flat().flatMap((term) => term.words)
+  if (words.length > queryWordsMax) throw invalid('/q', `search for at most ${queryWordsMax} words. These are ${words.length}`)
   return alternatives.filter((terms) => terms.length > 0)
 }
 
-/** The words to look for: an address without its parts, and pairs without the last character, which they have already. */
+/**
+ * The words to look for: an address without its parts, and pairs without the last character, which they have already. Single characters of such
+ * languages are beginnings of pairs, which PostgreSQL finds slowly within a phrase, so they count only alone.
+ */
 function wordsOf(text: string): Word[] {
   const words: Word[] = []
   cutWords(text, (word) => {
     const before = words.at(-1)
     if (before === undefined || before.end <= word.start || word.kind === 'pair') words.push(word)
   })
-  return words
+  const whole = words.filter(({ kind }) => kind !== 'last')
+  return whole.length > 0 ? whole : words.slice(0, 1)
 }
 
 /** The query as the text of a `tsquery`. Empty for a query without words, which matches nothing. */

@@ -22,6 +22,7 @@ import { listByThread } from './list-store.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
 import { readQuery, type SearchQuery } from './search-query.ts'
+import { inSearchSlot } from './search-slots.ts'
 import * as searchStore from './search-store.ts'
 import * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
@@ -93,7 +94,7 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     if (q !== undefined && filter.folder === 'trash') throw invalid('/q', 'a search does not reach the trash: omit q or folder')
     const { rows, resumeAt } = await (q === undefined
       ? listStore.listThreads(db.reads, scope, filter, page)
-      : searchThreads(scope, readQuery(q), filter, page))
+      : inSearchSlot(scope.organizationId, () => searchThreads(scope, { query: readQuery(q), filter, page })))
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
     const threads = await showThreads(db.reads, shown)
@@ -109,12 +110,9 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? hits[hitsPerRound - 1]! : null }
   }
 
-  async function searchThreads(
-    scope: listStore.OwnerScope,
-    query: SearchQuery,
-    filter: listStore.ThreadFilter,
-    { limit, cursor }: PageRequest,
-  ) {
+  type Search = { query: SearchQuery; filter: listStore.ThreadFilter; page: PageRequest }
+
+  async function searchThreads(scope: listStore.OwnerScope, { query, filter, page: { limit, cursor } }: Search) {
     const rows: listStore.ThreadScan['rows'] = []
     let resumeAt = cursor
     for (let round = 0; round < searchRounds; round++) {

@@ -20,11 +20,15 @@ const isSpaceless = new RegExp(`^[${spaceless}]`, 'u')
 const isAscii = /^[\0-\x7f]*$/
 const addressCharacter = /[\w.!#$%&'*+/=?^`{|}~-]/
 
-/** Calls `add` for each word of a text in order. Case, accents and widths do not count. Linear in the text. */
+/** The highest position of PostgreSQL. Further words of a text are left out, so that no message fills the index. */
+const wordsMax = 16_383
+
+/** Calls `add` for each word of a text in order, up to 16,383. Case, accents and widths do not count. Linear in the text. */
 export function cutWords(text: string, add: (word: Word) => void): void {
   const addresses = findAddresses(text)
   let position = 0
   for (const { 0: found, index } of text.matchAll(run)) {
+    if (position >= wordsMax) return
     while (addresses[0] && addresses[0].start <= index) {
       const { start, end } = addresses.shift() as Span
       add({ word: text.slice(start, end).toLowerCase(), position: position + 1, start, end, kind: 'address' })
@@ -38,13 +42,13 @@ export function cutWords(text: string, add: (word: Word) => void): void {
       const start = index + offset
       const end = start + part.length
       if (!isSpaceless.test(part)) add({ word: folded(part).slice(0, wordCharactersMax), position: ++position, start, end, kind: 'word' })
-      else for (const pair of pairsOf(part, start, position)) add({ ...pair, position: ++position })
+      else for (const pair of pairsOf(part, start).slice(0, wordsMax - position)) add({ ...pair, position: ++position })
     }
   }
 }
 
 /** Overlapping pairs of characters, and the last character. */
-function pairsOf(part: string, start: number, position: number): Word[] {
+function pairsOf(part: string, start: number): Omit<Word, 'position'>[] {
   const characters = [...folded(part)]
   const originals = [...part]
   // Folding composes some characters. Then each pair has the place of the whole run.
@@ -55,7 +59,7 @@ function pairsOf(part: string, start: number, position: number): Word[] {
     const width = (originals[index] ?? '').length + (next === undefined ? 0 : (originals[index + 1] ?? '').length)
     const span = isSameLength ? { start: at, end: at + width } : { start, end: start + part.length }
     at += (originals[index] ?? '').length
-    return { word: character + (next ?? ''), position: position + index + 1, ...span, kind: next === undefined ? 'last' : 'pair' }
+    return { word: character + (next ?? ''), ...span, kind: next === undefined ? 'last' : 'pair' }
   })
 }
 
@@ -86,21 +90,19 @@ function findAddresses(text: string): Span[] {
   return found
 }
 
-/** Limits of PostgreSQL: positions per lexeme, and the highest position. */
+/** Limit of PostgreSQL: positions per lexeme. */
 const positionsMax = 255
-const positionMax = 16_383
 
 /**
  * The words of a text as a `tsvector` in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its positions
- * and these. PostgreSQL sorts them. At most 60,000 characters make less than the 1 MB that a vector may have.
+ * and these. PostgreSQL sorts them.
  */
 export function toSearchVector(text: string): Buffer {
   const places = new Map<string, number[]>()
   cutWords(text, ({ word, position }) => {
-    const place = Math.min(position, positionMax)
     const known = places.get(word)
-    if (known === undefined) places.set(word, [place])
-    else if (known.length < positionsMax && known.at(-1) !== place) known.push(place)
+    if (known === undefined) places.set(word, [position])
+    else if (known.length < positionsMax) known.push(position)
   })
   // UTF-8 takes at most three bytes per code unit.
   const sizeMax = [...places].reduce((sum, [word, positions]) => sum + 3 * word.length + 3 + 2 * positions.length, 4)
