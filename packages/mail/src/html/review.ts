@@ -18,11 +18,47 @@ const depthMax = 512
 const shownMax = 10
 const shownCharactersMax = 200
 
-const blocks = new Set(
-  'address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tr ul'.split(
-    ' ',
-  ),
-)
+const blocks = new Set([
+  ...[
+    'address',
+    'article',
+    'aside',
+    'blockquote',
+    'body',
+    'center',
+    'dd',
+    'details',
+    'dialog',
+    'dir',
+    'div',
+    'dl',
+    'dt',
+    'fieldset',
+    'figcaption',
+  ],
+  ...[
+    'figure',
+    'footer',
+    'form',
+    'h1',
+    'h2',
+    'h3',
+    'h4',
+    'h5',
+    'h6',
+    'header',
+    'hgroup',
+    'hr',
+    'html',
+    'legend',
+    'li',
+    'main',
+    'menu',
+    'nav',
+    'ol',
+  ],
+  ...['p', 'pre', 'section', 'summary', 'table', 'tr', 'ul'],
+])
 const unshown = new Set(['script', 'style', 'title', 'head'])
 
 class TooDeep extends Error {}
