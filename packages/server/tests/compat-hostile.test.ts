@@ -205,7 +205,7 @@ describe('a body in chunks', () => {
     expect(await narrowKeys()).toEqual(before)
   })
 
-  test('makes the key that it describes, and an empty one is no body', async () => {
+  test('makes the key that it describes, and an empty body is absent', async () => {
     for (const path of paths) expect((await send(path, `{${narrow}}`)).status, path).toBeLessThan(300)
     const scopes = (await narrowKeys()).map((key: Json) => key.scopes)
     expect(scopes).toHaveLength(2)

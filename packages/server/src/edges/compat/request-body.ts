@@ -1,4 +1,4 @@
-// Who may send a body to the API of another service, and what it holds.
+// Admits and reads the bodies of requests to the API of another service.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiCalls } from '../../core/api-call.ts'
 import { ApiError } from '../../core/errors.ts'

@@ -6,7 +6,7 @@ import { isTooLongToApprove } from '../../features/mail/drafts/model.ts'
 
 type Review = Static<typeof DraftReview>
 
-/** What the question has room for: characters of each form of the body and of a value, and values of a field. */
+/** Limits of the question: characters of each form of the body and of a value, and values of a field. */
 const charactersMax = 4000
 const lineCharactersMax = 1000
 const valuesMax = 20
