@@ -11,23 +11,36 @@ const simulator = 'simulator'
 
 /**
  * Prints the status of a sent message, after its first delivery attempts or 5 seconds. Warns when the simulator recorded mail to outside
- * addresses. With --json it prints `sent` at once. `before` is a sentence to print first.
+ * addresses. With --json it prints `sent` at once. `before` is a sentence to print first. Returns the exit code: 1 when no recipient can get the message.
  */
-export async function reportSent(client: Callsign, output: Output, mailbox: string, sent: { id: string }, before?: string): Promise<void> {
+export async function reportSent(
+  client: Callsign,
+  output: Output,
+  mailbox: string,
+  sent: { id: string },
+  before?: string,
+): Promise<number> {
   if (output.isJson) {
     output.result(sent, () => '')
-    return
+    return 0
   }
   const message = await firstResult(client, mailbox, sent.id)
   output.result(sent, () =>
     [...(before === undefined ? [] : [before]), `${sent.id} is ${message?.status ?? 'queued'}.`, ...failuresOf(message)].join('\n'),
   )
   const kept = recipientsOf(message).filter(({ log }) => log.some(({ host }) => host === simulator))
-  if (kept.length === 0) return
+  if (kept.length === 0) return hasFailed(message) ? 1 : 0
   output.note(
     `Mail to ${kept.map(({ address }) => address).join(', ')} stays on the server: its mail transport is the simulator, which sends nothing outside. The operator changes this with CALLSIGN_MAIL_TRANSPORT.`,
   )
+  return hasFailed(message) ? 1 : 0
 }
+
+/** True when every recipient has failed for good. */
+const hasFailed = (message: Message | null): boolean =>
+  message !== null &&
+  recipientsOf(message).length > 0 &&
+  recipientsOf(message).every(({ status }) => status === 'bounced' || status === 'failed')
 
 const recipientsOf = (message: Message | null) => message?.delivery?.recipients ?? []
 

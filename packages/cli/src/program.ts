@@ -100,7 +100,7 @@ type Detail = { path?: string; message?: string }
 
 /** The server's message with the names of the command line: its options for the fields, and its arguments for an unknown id. */
 function sentencesOf({ status, message, details }: ApiError, { options, values, positionals }: Given): string {
-  const agent = text(values, 'mailbox') ?? text(values, 'agent')
+  const agent = text(values, 'mailbox') ?? text(values, 'agent') ?? (typeof values.to === 'string' ? values.to : undefined)
   const isAboutAgent = agent !== undefined && /^No such (?:mailbox|identity|tunnel)\.$/.test(message)
   const named = isAboutAgent ? [agent] : positionals.filter((one) => one !== undefined)
   if (status === 404 && named.length > 0) return `${message.replace(/\.$/, '').replace('such tunnel', 'such agent')}: ${named.join(' ')}.`

@@ -189,6 +189,12 @@ describe('outbound', () => {
     expect((await harness.api('PATCH', '/identities/modes', { body: { inbound_mode: 'closed' } })).status).toBe(400)
     const { data } = await harness.expectApi(200, 'GET', '/audit?limit=5')
     expect(data.find((one: Json) => one.action === 'identity.modes_changed').details).toEqual({ outbound_mode: 'allowlist' })
+    await harness.expectApi(200, 'PATCH', '/identities/modes', { body: { draft_approval: 'required', description: 'Clerk' } })
+    const [latest] = (await harness.expectApi(200, 'GET', '/audit?limit=1')).data
+    expect(latest).toMatchObject({
+      action: 'identity.updated',
+      details: { fields: ['description', 'draft_approval'], draft_approval: 'required', previous_draft_approval: 'none' },
+    })
   })
 
   test('an allowed message has its reason, and a blocked one is 403 with recipient and rule and is not stored', async () => {

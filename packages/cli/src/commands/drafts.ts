@@ -73,6 +73,8 @@ const listed = (drafts: Draft[]): string =>
 
 const scheduled = ({ send_at }: Draft): string => (send_at ? `, to be sent at ${send_at}` : '')
 
+const waiting = ({ approval }: Draft): string => (approval?.status === 'requested' ? ', and waits for the approval of a person' : '')
+
 /** Finds the mailbox of a draft, unless it is given. */
 export async function locateDraft(context: Context, values: Values, given: string | undefined, id: string) {
   const client = await context.client()
@@ -150,7 +152,7 @@ export const draftCommands: Command[] = [
       }
       const client = await context.client()
       const draft = await client.drafts.create(await chooseMailbox(client, values, mailbox), body, keyed(values))
-      context.output.result(draft, () => `${draft.id} is a draft at version ${draft.version}${scheduled(draft)}.`)
+      context.output.result(draft, () => `${draft.id} is a draft at version ${draft.version}${scheduled(draft)}${waiting(draft)}.`)
       return 0
     },
   },
@@ -289,8 +291,7 @@ export const draftCommands: Command[] = [
     async run(context, values, [given, id = '']) {
       const { client, mailbox } = await locateDraft(context, values, given, id)
       const sent = await client.drafts.send(mailbox, id, atVersion(values), keyed(values))
-      await reportSent(client, context.output, mailbox, sent, `${id} is sent as ${sent.id}.`)
-      return 0
+      return reportSent(client, context.output, mailbox, sent, `${id} is sent as ${sent.id}.`)
     },
   },
 ]

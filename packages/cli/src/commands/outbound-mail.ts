@@ -55,8 +55,7 @@ export const outboundMailCommands: Command[] = [
         ...files,
       }
       const queued = await client.mail.send({ ...message, ...more }, keyed(values))
-      await reportSent(client, context.output, agent, queued)
-      return 0
+      return reportSent(client, context.output, agent, queued)
     },
   },
   {
@@ -87,8 +86,7 @@ export const outboundMailCommands: Command[] = [
         ...(values.automatic === true && { automatic: true }),
       }
       const sent = await client.messages.reply(mailbox, message, { ...body, ...more, ...files }, keyed(values))
-      await reportSent(client, context.output, mailbox, sent)
-      return 0
+      return reportSent(client, context.output, mailbox, sent)
     },
   },
   {
@@ -121,8 +119,7 @@ export const outboundMailCommands: Command[] = [
         ...(values['no-attachments'] === true && { forward_attachments: false }),
       }
       const sent = await client.messages.forward(mailbox, id, { to, ...readCopies(values), ...body, ...more }, keyed(values))
-      await reportSent(client, context.output, mailbox, sent)
-      return 0
+      return reportSent(client, context.output, mailbox, sent)
     },
   },
 ]

@@ -190,7 +190,10 @@ async function readAccess(request: FastifyRequest, { authenticate, challenge, to
   if (!(access instanceof ApiError)) return access
   if (access.status !== 401) throw access
   const hasToken = /^Bearer /i.test(request.headers.authorization ?? '')
-  throw new ApiError('unauthorized', 'Send an API key, or an access token of this server, as a bearer token.', {
+  const message = hasToken
+    ? 'This API key or access token is unknown, revoked or expired.'
+    : 'Send an API key, or an access token of this server, as a bearer token.'
+  throw new ApiError('unauthorized', message, {
     headers: { 'WWW-Authenticate': challenge(hasToken) },
   })
 }

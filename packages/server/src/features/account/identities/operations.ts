@@ -15,6 +15,7 @@ import type { FindAgent } from '../keys/operations.ts'
 import { effectiveLimits, type LimitSettings } from '../organizations/model.ts'
 import { type Accounts, actorOf, createOnce } from '../organizations/operations.ts'
 import { type AddressDomain, type Addresses, addressTaken, checkLocalPart, createAddresses, reserveLocalPart } from './addresses.ts'
+import { changesOf } from './change-audit.ts'
 import { createGuardPatterns, type GuardPatterns } from './guard-patterns.ts'
 import { type CustomDomains, createMailboxes, type Mailboxes } from './mailboxes.ts'
 import * as metadataStore from './metadata-store.ts'
@@ -241,21 +242,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
           const address = await addresses.movePrimary(tx, row, domain)
           await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.moved', row.id, { mailbox_address: address })
         }
-        const { storage_quota_bytes, retention } = body
-        if (storage_quota_bytes !== undefined || retention !== undefined)
-          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.storage_changed', row.id, {
-            storage_quota_bytes,
-            retention,
-          })
-        if (body.sending_limits !== undefined)
-          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.limits_changed', row.id, body.sending_limits)
-        if (outbound_guard !== undefined || outbound_guard_patterns !== undefined)
-          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.guard_changed', row.id, {
-            outbound_guard,
-            outbound_guard_patterns,
-          })
-        if (inbound_mode !== undefined || outbound_mode !== undefined)
-          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.modes_changed', row.id, { inbound_mode, outbound_mode })
+        for (const { action, details } of changesOf(row, body))
+          await accounts.audit(tx, row.organization_id, actorOf(call), action, row.id, details)
       })
       return toIdentity(await findOwn(call.caller, row.id))
     },
