@@ -14,5 +14,5 @@ export const needsApprovalWhenDue = (draft: { is_scheduled_by_approver: boolean 
 export const approvalRequired = (): ApiError =>
   new ApiError(
     'approval_required',
-    'Mail of this agent needs approval: its own key writes drafts, and an organization key sends or schedules them. Create a draft, and request its approval.',
+    'Mail of this agent needs approval: its own key writes drafts, and an organization key sends or schedules them. Create a draft, which waits for a person.',
   )
