@@ -57,7 +57,7 @@ const toSignIn = async ({ page }: Watched) => {
 test('a person sets a password, and signs in with it', async () => {
   const { page } = owner
   await page.goto('/console/settings')
-  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Email', { exact: true }).fill(email)
   await page.getByLabel('Name', { exact: true }).fill('Olga Owner')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved').waitFor()

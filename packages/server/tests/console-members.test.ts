@@ -38,6 +38,9 @@ async function newMember(email: string, role: string) {
 
 describe('a password', () => {
   test('set by the owner after the first link signs in, in any case of the address, and ends setup', async () => {
+    const refused = await owner.ask('PUT', 'me/password', { body: { password } })
+    expect(codeOf(refused)).toEqual([400, 'validation_error'])
+    expect(refused.body.error.details).toEqual([{ path: '/email', message: 'You sign in with an e-mail address: enter one first.' }])
     expect((await owner.expect(200, 'GET', 'state')).setup_needed).toBe(true)
     const me = await owner.expect(200, 'PATCH', 'me', { body: { email: ' Owner@Example.com ', name: 'The owner' } })
     expect(me).toMatchObject({ email: 'owner@example.com', name: 'The owner', role: 'owner', has_password: false })
@@ -88,10 +91,9 @@ describe('a password', () => {
     await signIn('changes@example.com', password, other)
     const next = 'another long password'
     expect(codeOf(await other.ask('PUT', 'me/password', { body: { password: next } }))).toEqual([403, 'forbidden'])
-    expect(codeOf(await other.ask('PUT', 'me/password', { body: { password: next, current_password: 'wrong' } }))).toEqual([
-      403,
-      'forbidden',
-    ])
+    const wrong = await other.ask('PUT', 'me/password', { body: { password: next, current_password: 'wrong' } })
+    expect(codeOf(wrong)).toEqual([403, 'forbidden'])
+    expect(wrong.body.error.details).toMatchObject([{ path: '/current_password' }])
     await other.expect(204, 'PUT', 'me/password', { body: { password: next, current_password: password } })
     expect((await browser.expect(200, 'GET', 'state')).signed_in).toBe(false)
     expect((await other.expect(200, 'GET', 'state')).signed_in).toBe(true)

@@ -120,6 +120,14 @@ test('names the first steps that are done, from what happened', async () => {
   })
   await waitFor('the use of the key', async () => (await overview(steps)).first_steps.client)
   expect((await overview(steps)).first_steps).toEqual({ agent: true, arrived: true, client: true, sign_in: null })
+  // A password without an address does not sign in.
+  await harness.db.query({
+    text: "UPDATE users SET password_hash = 'x' WHERE id = $1",
+    values: [(await owner.expect(200, 'GET', 'me')).id],
+  })
+  expect((await overview()).first_steps).toMatchObject({ sign_in: false })
+  expect(await owner.expect(200, 'GET', 'state')).toMatchObject({ setup_needed: true, sign_in: { password: false } })
+  await owner.expect(200, 'PATCH', 'me', { body: { email: 'owner@example.com' } })
   await owner.expect(204, 'PUT', 'me/password', { body: { password: 'a long enough passphrase' } })
   expect((await overview()).first_steps).toMatchObject({ sign_in: true })
 })

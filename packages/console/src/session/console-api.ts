@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 /** The part of a person or an agent in this organization. */
 export type Role = 'owner' | 'operator' | 'reviewer' | 'agent'
 
-export type Member = { id: string; email: string; name: string; role: Role; last_sign_in_at: string | null }
+export type Member = { id: string; email: string | null; name: string; role: Role; last_sign_in_at: string | null }
 
 export type Session = {
   id: string

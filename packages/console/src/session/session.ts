@@ -11,7 +11,7 @@ let renewal: Promise<string> | null = null
 /** The first owner. Name and address are empty until the person enters them. */
 export const unnamed = 'Owner'
 
-export const memberName = ({ name, email }: { name: string; email: string }): string => name || email || unnamed
+export const memberName = ({ name, email }: { name: string; email: string | null }): string => name || email || unnamed
 
 export const session = computed(() => consoleState.value?.session ?? null)
 export const role = computed<Role>(() => session.value?.role ?? 'reviewer')

@@ -1,6 +1,6 @@
 // The signed-in person: name, password and passkeys.
-import { useState } from 'preact/hooks'
-import { invalidate } from '../../cache/query.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { invalidate, useQuery } from '../../cache/query.ts'
 import { Button, ButtonLink } from '../../elements/button.tsx'
 import { TextField } from '../../elements/fields.tsx'
 import { Form } from '../../elements/form.tsx'
@@ -40,8 +40,11 @@ function NameForm() {
   const member = session.value?.member
   const [name, setName] = useState(member?.name ?? '')
   const [email, setEmail] = useState(member?.email ?? '')
+  // The password form saves a first address as well.
+  useEffect(() => setEmail(member?.email ?? ''), [member?.email])
   const save = async () => {
-    await consoleCall('PATCH', 'me', { name, email })
+    // A member without an address may save the name alone.
+    await consoleCall('PATCH', 'me', { name, ...(email || member?.email ? { email } : {}) })
     await loadState()
   }
   return (
@@ -60,21 +63,40 @@ function NameForm() {
   )
 }
 
+/** A password is entered with an e-mail address, so a member without one enters both here. */
 function PasswordForm() {
+  const hasEmail = Boolean(session.value?.member?.email)
+  const me = useQuery('me', () => consoleCall<{ has_password: boolean }>('GET', 'me')).data.value
+  const [email, setEmail] = useState('')
   const [current, setCurrent] = useState('')
   const [password, setPassword] = useState('')
   const save = async () => {
+    if (!hasEmail) {
+      await consoleCall('PATCH', 'me', { email })
+      await loadState()
+    }
     await consoleCall('PUT', 'me/password', { password, ...(current ? { current_password: current } : {}) })
-    invalidate('overview')
+    invalidate('overview', 'me')
     setCurrent('')
     setPassword('')
   }
   return (
-    <Form class="card" done="The password is set" onSubmit={save}>
+    <Form class="card" done="The password is set" conflictPath="/email" onSubmit={save}>
       <header>
         <h2>Password</h2>
       </header>
       <div class="body stack">
+        {!hasEmail && (
+          <TextField
+            label="Email to sign in with"
+            path="/email"
+            type="email"
+            value={email}
+            onInput={setEmail}
+            autoComplete="username"
+            required
+          />
+        )}
         <TextField
           label="Current password"
           path="/current_password"
@@ -82,7 +104,7 @@ function PasswordForm() {
           value={current}
           onInput={setCurrent}
           autoComplete="current-password"
-          hint="Empty if you have none yet."
+          hint={me?.has_password === false && 'Empty if you have none yet.'}
         />
         <TextField
           label="New password"

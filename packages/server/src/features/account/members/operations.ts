@@ -1,6 +1,6 @@
 // Operations on the members of an organization.
 import { now } from '../../../core/clock.ts'
-import { ApiError, notFound } from '../../../core/errors.ts'
+import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { type Database, isUniqueViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { Keys } from '../keys/operations.ts'
@@ -12,7 +12,7 @@ import { checkNewPassword, hashPassword, isPassword } from './password.ts'
 import * as store from './store.ts'
 
 export interface Members {
-  /** True when a member of any organization has a password. */
+  /** True when a member of any organization can sign in with a password, which takes an e-mail address. */
   hasPasswords(): Promise<boolean>
   list(organizationId: string): Promise<MemberView[]>
   /** Throws 404 for a member of another organization. */
@@ -28,7 +28,7 @@ export interface Members {
   findCredentials(id: string): Promise<store.Credentials | null>
   /** True when the password is that of the account. Takes as long for an account that does not exist. */
   isPassword(account: store.Credentials | null, password: string): Promise<boolean>
-  /** Sets a password and runs `also` in the same transaction. 400 for a weak one. */
+  /** Sets a password and runs `also` in the same transaction. 400 for a weak one, and for a member without an e-mail address. */
   setPassword(by: Acting, id: string, password: string, also: (tx: Tx) => Promise<void>): Promise<void>
   /** Binds the provider's subject to a member at the first sign-in. False when another subject is bound, or the member is gone. */
   bindOidc(sql: Sql, id: string, subject: string): Promise<boolean>
@@ -112,7 +112,9 @@ export function createMembers(db: Database, accounts: Accounts, keys: Keys): Mem
     isPassword: (account, password) => isPassword(password, account?.password_hash ?? null),
 
     async setPassword({ organizationId, actor }, id, password, also) {
-      checkNewPassword(password, (await get(organizationId, id)).email)
+      const { email } = await get(organizationId, id)
+      if (!email) throw invalid('/email', 'You sign in with an e-mail address: enter one first.')
+      checkNewPassword(password, email)
       const passwordHash = await hashPassword(password)
       await db.transact(async (tx) => {
         await store.setPasswordHash(tx, id, passwordHash)

@@ -45,9 +45,8 @@ export async function isPassword(password: string, passwordHash: string | null):
 }
 
 /** Throws 400 for a password that is too short or repeats the e-mail address. */
-export function checkNewPassword(password: string, email: string | null): void {
+export function checkNewPassword(password: string, email: string): void {
   if ([...password].length < passwordLengthMin) throw invalid('/password', `password must have at least ${passwordLengthMin} characters`)
-  if (email !== null && normal(password).toLowerCase().includes(email))
-    throw invalid('/password', 'password must not hold the e-mail address')
+  if (normal(password).toLowerCase().includes(email)) throw invalid('/password', 'password must not hold the e-mail address')
   if (new Set(password).size < 5) throw invalid('/password', 'password must have at least 5 different characters')
 }

@@ -3,9 +3,9 @@ import type { Sql } from '../../../core/sql.ts'
 import type { MemberRole } from '../roles/model.ts'
 import type { MemberRow } from './model.ts'
 
-/** True when a member of any organization has a password. */
+/** True when a member of any organization has a password and an e-mail address to enter with it. */
 export async function hasPasswords(sql: Sql): Promise<boolean> {
-  const { rowCount } = await sql.query({ text: 'SELECT 1 FROM users WHERE password_hash IS NOT NULL LIMIT 1' })
+  const { rowCount } = await sql.query({ text: 'SELECT 1 FROM users WHERE password_hash IS NOT NULL AND email IS NOT NULL LIMIT 1' })
   return rowCount > 0
 }
 

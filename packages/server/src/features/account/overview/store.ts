@@ -58,7 +58,7 @@ export async function readFirstSteps(sql: Sql, organizationId: string, userId: s
       EXISTS (SELECT 1 FROM threads WHERE organization_id = $1 AND folder = 'inbox' AND message_count > 0) AS arrived,
       EXISTS (SELECT 1 FROM api_keys WHERE organization_id = $1 AND last_used_at IS NOT NULL
         AND COALESCE(last_used_user_agent, '') NOT LIKE 'Mozilla/%') AS client,
-      (SELECT u.password_hash IS NOT NULL OR u.oidc_subject IS NOT NULL
+      (SELECT (u.password_hash IS NOT NULL AND u.email IS NOT NULL) OR u.oidc_subject IS NOT NULL
         OR EXISTS (SELECT 1 FROM console_passkeys p WHERE p.user_id = u.id)
         FROM users u WHERE u.organization_id = $1 AND u.id = $2::text) AS sign_in`,
     values: [organizationId, userId],

@@ -1,6 +1,6 @@
 // Operations that sign a browser in to the console with a link, a key or a password, and that set passwords.
 import { nowMs } from '../../../core/clock.ts'
-import { forbidden } from '../../../core/errors.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { byAccount, byAddress, byMember, byPair, byStart } from '../attempts/model.ts'
 import type { Keys } from '../keys/operations.ts'
 import type { Links } from '../links/operations.ts'
@@ -50,6 +50,10 @@ const wrongKey = 'This API key is unknown, revoked or expired.'
 const notMember = 'No member of this server has this verified e-mail address. Ask an owner for an invitation.'
 const wrongPasskey = 'This passkey is not known here, or its answer was not valid. Try again, or sign in another way.'
 const wrongPassword = 'The e-mail address or the password is wrong.'
+
+const currentMessage = 'current_password is wrong or missing. A session that a one-time link started needs none for 15 minutes.'
+/** Names the field, so that a form shows the error there under its own label. */
+const wrongCurrent = () => new ApiError('forbidden', currentMessage, { details: [{ path: '/current_password', message: currentMessage }] })
 
 /** A session that a link started may replace a forgotten password for this long. */
 const linkSetsPasswordMs = 15 * 60_000
@@ -145,8 +149,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       const account = await members.findCredentials(id)
       if (account?.password_hash && !isFreshLink(session)) {
         await attempts.take(byMember(id))
-        if (current === undefined || !(await members.isPassword(account, current)))
-          throw forbidden('current_password is wrong or missing. A session that a one-time link started needs none for 15 minutes.')
+        if (current === undefined || !(await members.isPassword(account, current))) throw wrongCurrent()
         await attempts.forget(byMember(id))
       }
       const { organizationId } = session
