@@ -9,7 +9,8 @@ export type FirstStepStates = { agent: boolean; arrived: boolean; client: boolea
 
 export type Overview = {
   waiting: { drafts: number; quarantine: number; webhooks_failing: number; domains_unverified: number; keys_expiring: number }
-  channels: { channel: ChannelName; in: number; out: number; failed: number }[]
+  /** `no_client` counts requests to tunnels without a connected client, which are not in `failed`. */
+  channels: { channel: ChannelName; in: number; out: number; failed: number; no_client?: number }[]
   /** null for an agent. */
   first_steps: FirstStepStates | null
   findings: { level: 'error' | 'warning' | 'info'; code: string; message: string; fix: string }[]

@@ -1,6 +1,8 @@
 // The overview: what waits for a person, and the traffic of 24 hours, for an organization and for an agent.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Callsign } from '../../sdk/src/index.ts'
 import { openBrowser } from './harness/console-browser.ts'
+import { startOrigin, visit } from './harness/origin.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 
@@ -68,6 +70,25 @@ test('counts what waits and what passed, and an agent gets its own', async () =>
 test('leaves out what is older than 24 hours', async () => {
   await harness.db.query({ text: "UPDATE events SET id = 'evt_00000000000000000000000000' WHERE type = 'email.sent'" })
   expect(channel(await overview(), 'mail')).toMatchObject({ in: 1, out: 0 })
+})
+
+test('counts requests to a tunnel without a client apart from those that failed', async () => {
+  await harness.createAgent('tunneled')
+  const visitTunnel = () => visit(Number(new URL(harness.baseUrl).port), 'tunneled.tunnel.localhost', '/')
+  const tunnels = (wanted: number) =>
+    waitFor('the counted requests', async () => {
+      const found = channel(await overview(), 'tunnels')
+      return found.in === wanted && found
+    })
+  await visitTunnel()
+  expect(await tunnels(1)).toEqual({ channel: 'tunnels', in: 1, out: 0, failed: 0, no_client: 1 })
+  const origin = await startOrigin()
+  await origin.stop()
+  const client = new Callsign({ url: harness.baseUrl, apiKey: harness.organizationKey })
+  const listener = await client.tunnels.listen('tunneled', origin.port)
+  await visitTunnel()
+  expect(await tunnels(2)).toEqual({ channel: 'tunnels', in: 2, out: 0, failed: 1, no_client: 1 })
+  await listener.close(0)
 })
 
 test('is 401 for a stranger', async () => {

@@ -104,6 +104,7 @@ function Channels({ channels }: { channels: Overview['channels'] }) {
                   <Icon name={text.icon} />
                   <strong class="grow">{text.title}</strong>
                   {channel.failed > 0 && <Badge tone="bad">{channel.failed} failed</Badge>}
+                  {Boolean(channel.no_client) && <Badge tone="warn">{channel.no_client} without a client</Badge>}
                 </span>
                 <span class="channel-numbers">
                   {text.in && (

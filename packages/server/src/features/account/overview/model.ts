@@ -8,7 +8,14 @@ export type FirstSteps = { agent: boolean; arrived: boolean; client: boolean; si
 /** Unread threads in the inbox and in spam, and all drafts. */
 export type FolderCounts = { inbox: number; spam: number; drafts: number; scheduled: number }
 
-export type Channel = { channel: 'mail' | 'phone' | 'imessage' | 'tunnels' | 'webhooks' | 'vault'; in: number; out: number; failed: number }
+/** `no_client` counts requests to tunnels that came while no client was connected. They are not in `failed`. */
+export type Channel = {
+  channel: 'mail' | 'phone' | 'imessage' | 'tunnels' | 'webhooks' | 'vault'
+  in: number
+  out: number
+  failed: number
+  no_client?: number
+}
 
 /** A problem of the server, with its remedy. `code` is stable. */
 export type ServerFinding = { level: 'error' | 'warning' | 'info'; code: string; message: string; fix: string }

@@ -83,20 +83,21 @@ export async function countEvents(
   return rows
 }
 
-/** Public requests to tunnels. Those without a response and with a 5xx failed. */
+/** Public requests to tunnels. Those without a response and with a 5xx failed, unless no client was connected to serve them. */
 export async function countTunnelRequests(
   sql: Sql,
   { organizationId, agentHandle }: Scope,
   fromId: string,
 ): Promise<Omit<Channel, 'channel'>> {
-  const { rows } = await sql.query<{ in: number; failed: number }>({
+  const { rows } = await sql.query<{ in: number; failed: number; no_client: number }>({
     name: 'overview-tunnels',
-    text: `SELECT count(*)::int AS in, (count(*) FILTER (WHERE status IS NULL OR status >= 500))::int AS failed FROM (
-        SELECT r.status FROM tunnels t JOIN identities i ON i.id = t.identity_id JOIN tunnel_requests r ON r.tunnel_id = t.id AND r.id >= $3
+    text: `SELECT count(*)::int AS in, (count(*) FILTER (WHERE error = 'tunnel_offline'))::int AS no_client,
+        (count(*) FILTER (WHERE (status IS NULL OR status >= 500) AND error IS DISTINCT FROM 'tunnel_offline'))::int AS failed FROM (
+        SELECT r.status, r.error FROM tunnels t JOIN identities i ON i.id = t.identity_id JOIN tunnel_requests r ON r.tunnel_id = t.id AND r.id >= $3
         WHERE t.organization_id = $1 AND ($2::text IS NULL OR i.agent_handle = $2) LIMIT ${trafficMax}) one`,
     values: [organizationId, agentHandle, fromId],
   })
-  return { in: rows[0]?.in ?? 0, out: 0, failed: rows[0]?.failed ?? 0 }
+  return { in: rows[0]?.in ?? 0, out: 0, failed: rows[0]?.failed ?? 0, no_client: rows[0]?.no_client ?? 0 }
 }
 
 /** The latest deliveries of each webhook. */
