@@ -67,6 +67,12 @@ test('the review and the page have every field, file, image and warning of the m
   for (const text of [...shown, ...review.warnings.map((one: Json) => one.text)]) expect(page).toContain(escaped(text))
 })
 
+test('the page says in words until when its link is valid', async () => {
+  const { id } = await create({ to: ['ben@agents.localhost'], subject: 'Soon', text: 'Hi' })
+  await harness.db.query({ text: "UPDATE drafts SET approval_expires_at = '2099-12-01T23:38:32.905Z' WHERE id = $1", values: [id] })
+  expect(await pageOf(id)).toContain('valid until <time datetime="2099-12-01T23:38:32.905Z">1 December 2099, 23:38 UTC</time>.')
+})
+
 test('text that the HTML hides is marked, and styles that can change it are named, in every place', async () => {
   const html =
     '<style>p::after{content:"Pay now"}</style><p>Hi</p><!-- x --!><p>Owed: 900</p><!-- --><p>Do <template>not</template> pay</p>'

@@ -5,12 +5,12 @@ import type { Static } from 'typebox'
 import { isTooLongToApprove, shownCharactersMax } from '../../features/mail/drafts/model.ts'
 
 const style = [
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:0 auto;padding:1rem;color:#1c1c1e;background:#fff}',
+  ':root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:0 auto;padding:1rem;color:#1c1c1e;background:#fff}',
   'h1{font-size:1.25rem}h2{font-size:1rem;margin:1.5rem 0 .25rem}dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:0}',
   'dt{color:#5c5c66}dd{margin:0;overflow-wrap:anywhere;unicode-bidi:isolate}',
   'pre{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext;border:1px solid #d8d8de;border-radius:6px;padding:.75rem;margin:0;font:inherit}',
   '.warning{border:1px solid #b25000;border-radius:6px;padding:.5rem .75rem}',
-  'form{margin-top:1.5rem}textarea{box-sizing:border-box;width:100%;font:inherit;min-height:4rem}',
+  'form{margin-top:1.5rem}textarea{box-sizing:border-box;width:100%;font:inherit;min-height:4rem;color:inherit;background:inherit;border:1px solid #77777f;border-radius:6px}',
   'button{font:inherit;padding:.6rem 1.2rem;border-radius:6px;border:1px solid #1c1c1e;background:#fff;color:inherit;margin:.5rem .5rem 0 0}',
   'button.approve{background:#1c1c1e;color:#fff}',
   '@media(prefers-color-scheme:dark){body,button{background:#1c1c1e;color:#f2f2f7}button.approve{background:#f2f2f7;color:#1c1c1e}button{border-color:#f2f2f7}dt{color:#a1a1aa}}',
@@ -52,6 +52,11 @@ const row = (name: string, values: string[]): string[] =>
 
 const part = (title: string, text: string): string => `<h2>${title}</h2>\n<pre>${escapeHtml(text)}</pre>`
 
+const utc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+
+/** A time in words, such as "1 December 2026, 23:38 UTC". The page has no script, so it does not know the reader's time zone. */
+const timeText = (at: string): string => `<time datetime="${escapeHtml(at)}">${utc.format(Date.parse(at))}, ${at.slice(11, 16)} UTC</time>`
+
 /** The draft with its two forms, or without them when it is too long to show. */
 export function draftPage(draft: Static<typeof DraftReview>): string {
   const { text, html_text: htmlText, images, attachments } = draft
@@ -66,7 +71,7 @@ export function draftPage(draft: Static<typeof DraftReview>): string {
     ),
     ...row('Images in the HTML', images),
   ]
-  const validity = draft.expires_at === null ? '' : ` The link is valid until ${escapeHtml(draft.expires_at)}.`
+  const validity = draft.expires_at === null ? '' : ` The link is valid until ${timeText(draft.expires_at)}.`
   const body = [
     `<p>The agent ${escapeHtml(draft.agent_handle)} asks to send this message.${validity}</p>`,
     ...draft.warnings.map((warning) => `<p class="warning"><strong>Warning:</strong> ${escapeHtml(warning.text)}</p>`),
