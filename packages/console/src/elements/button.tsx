@@ -8,6 +8,8 @@ type ButtonProps = {
   icon?: IconName
   /** Name of a button that shows an icon alone. */
   label?: string
+  /** More than the text says, shown on hover. */
+  title?: string
   size?: 'small'
   /** Shortcut shown beside the text. */
   shortcut?: string
@@ -22,7 +24,7 @@ const classOf = ({ kind = 'default', size, children }: ButtonProps): string =>
   ['button', kind === 'default' ? '' : kind, size ?? '', children === undefined ? 'icon-only' : ''].filter(Boolean).join(' ')
 
 export function Button(props: ButtonProps) {
-  const { children, icon, label, shortcut, isPressed, disabled, type = 'button', form, onClick } = props
+  const { children, icon, label, title = label, shortcut, isPressed, disabled, type = 'button', form, onClick } = props
   return (
     <button
       type={type}
@@ -31,7 +33,7 @@ export function Button(props: ButtonProps) {
       form={form}
       onClick={onClick}
       aria-label={label}
-      title={label}
+      title={title}
       aria-pressed={isPressed}
     >
       {icon && <Icon name={icon} filled={isPressed} />}

@@ -34,11 +34,13 @@ type CopyProps = {
   text?: string
   /** Name of the value for screen readers, such as "message id". */
   name: string
+  /** Shown on hover in place of "Copy the" and the name. */
+  title?: string
   isChip?: boolean
   onCopied?: () => void
 }
 
-export function Copy({ value, text = value, name, isChip = false, onCopied }: CopyProps) {
+export function Copy({ value, text = value, name, title = `Copy the ${name}`, isChip = false, onCopied }: CopyProps) {
   const [isCopied, setCopied] = useState(false)
   const onClick = async (event: MouseEvent) => {
     event.preventDefault()
@@ -49,7 +51,7 @@ export function Copy({ value, text = value, name, isChip = false, onCopied }: Co
     setTimeout(() => setCopied(false), shownMs)
   }
   return (
-    <button type="button" class={`copy${isChip ? ' chip' : ''}`} onClick={onClick} title={`Copy the ${name}`}>
+    <button type="button" class={`copy${isChip ? ' chip' : ''}`} onClick={onClick} title={title}>
       <span class={text === value ? 'truncate' : undefined}>{text}</span>
       <Icon name={isCopied ? 'check' : 'copy'} />
       <span class="visually-hidden">{isCopied ? 'Copied' : `Copy the ${name}`}</span>

@@ -14,8 +14,12 @@ export function ApprovalLinkButton({ handle, draftId }: { handle: string; draftI
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <Button icon="phone" onClick={() => setOpen(true)}>
-        One-time link
+      <Button
+        icon="phone"
+        title="Makes a link that approves or rejects this version once, without signing in"
+        onClick={() => setOpen(true)}
+      >
+        Link for one decision
       </Button>
       {isOpen && <ApprovalLinkDialog handle={handle} draftId={draftId} onClose={() => setOpen(false)} />}
     </>
@@ -38,7 +42,7 @@ function ApprovalLinkDialog({ handle, draftId, onClose }: { handle: string; draf
     </>
   )
   return (
-    <Dialog title="One-time link" footer={footer} onClose={onClose}>
+    <Dialog title="Link for one decision" footer={footer} onClose={onClose}>
       <div class="stack">
         <Notice tone="warn">The holder of the link approves or rejects this version once, without signing in.</Notice>
         <Loaded query={link}>

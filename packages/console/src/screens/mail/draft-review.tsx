@@ -95,7 +95,12 @@ function ReviewActions({ handle, draft, isSending, isExpired, canApprove, onAppr
       )}
       <span class="grow" />
       {draft.approval && !isExpired && <ApprovalLinkButton handle={handle} draftId={draft.id} />}
-      <Copy value={location.href} text="Copy the link" name="link" />
+      <Copy
+        value={location.href}
+        text="Link to this page"
+        name="link to this page"
+        title="Copies the address of this page, which people open signed in"
+      />
     </footer>
   )
 }
