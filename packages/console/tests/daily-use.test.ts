@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { waitFor } from '../../server/tests/harness/wait.ts'
 import { findInaccessible, launchBrowser, openPage, type Watched } from './harness/browser.ts'
 import { waitForShell } from './harness/sign-in.ts'
 import { withoutFailedLoads } from './harness/states.ts'
@@ -132,5 +133,24 @@ test('on a phone, the times of a list and the inspection of a message are in sig
   await page.getByText('Urgent: your account is suspended').click()
   await page.getByRole('article', { name: 'Message in quarantine' }).waitFor()
   await isInside('inspect in quarantine', await page.getByRole('link', { name: 'Inspect' }).boundingBox())
+  await page.setViewportSize({ width: 1440, height: 900 })
+})
+
+test('on a phone, a change names its object, and a request its time and error', async () => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const { id } = await world.expectApi(201, 'POST', '/keys', { body: { name: 'On the road', type: 'agent', agent_handle: 'sales' } })
+  expect((await world.api('GET', '/identities/not_there')).status).toBe(404)
+  await page.goto('/console/audit?kind=key')
+  const change = page.getByRole('table', { name: 'Audit log' }).getByRole('row', { name: /key\.created/ })
+  await change.getByText(id.slice(-6)).waitFor()
+  await waitFor('the logged request', async () => {
+    const { data } = await world.expectApi(200, 'GET', '/requests?status_class=4xx')
+    return data.some((one: { error_code: string }) => one.error_code === 'not_found')
+  })
+  await page.goto('/console/requests?status=4xx')
+  const request = page.getByRole('row', { name: /GET \/api\/v1\/identities/ }).first()
+  await request.getByText('not_found').waitFor()
+  await request.locator('time').waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
   await page.setViewportSize({ width: 1440, height: 900 })
 })

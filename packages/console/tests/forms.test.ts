@@ -64,12 +64,54 @@ test('a webhook to a private address is refused at the URL, with the way that wo
 
 test('a form on a page shows its errors at the fields as well', async () => {
   await page.goto('/console/settings?tab=profile')
+  await page.getByText('Empty if you have none yet.').waitFor()
+  await page.getByLabel('Email to sign in with').click()
+  await page.keyboard.type('olga@example.com')
   await page.getByLabel('New password').click()
   await page.keyboard.type('short')
   await page.keyboard.press('Enter')
   await page.locator('[aria-invalid="true"]').waitFor()
   expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true')
   expect(await page.getByLabel('Email').getAttribute('aria-invalid')).toBeNull()
+})
+
+test('a wrong current password is refused at its field, by the label', async () => {
+  await page.getByLabel('New password').click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('a long enough passphrase')
+  await page.keyboard.press('Enter')
+  await page.getByText('The password is set').waitFor()
+  await page.getByText('Empty if you have none yet.').waitFor({ state: 'detached' })
+  await world.db.query({ text: "UPDATE console_sessions SET created_at = created_at - interval '16 minutes'" })
+  await page.getByLabel('Current password').click()
+  await page.keyboard.type('not the one')
+  await page.getByLabel('New password').click()
+  await page.keyboard.type('another long passphrase')
+  await page.keyboard.press('Enter')
+  await page.getByText('Current password is wrong or missing.').waitFor()
+  expect(await page.getByLabel('Current password').getAttribute('aria-invalid')).toBe('true')
+  expect(await page.getByText('current_password').count()).toBe(0)
+})
+
+test('on a phone, two keys of one name are distinguishable, also in the question before one is revoked', async () => {
+  const make = () => world.expectApi(201, 'POST', '/keys', { body: { name: 'Scout', type: 'agent', agent_handle: 'sales' } })
+  const [kept, revoked] = [await make(), await make()]
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/console/keys')
+  const card = (of: { last4: string }) => page.getByRole('row', { name: new RegExp(`Scout.*${of.last4}`) })
+  await card(kept).getByText(kept.last4).waitFor()
+  await card(revoked)
+    .getByRole('cell', { name: String(new Date().getUTCFullYear()) })
+    .waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+  await card(revoked).getByRole('button', { name: 'Revoke' }).click()
+  await page
+    .getByRole('dialog', { name: `Revoke Scout, which ends with ${revoked.last4}?` })
+    .getByRole('button', { name: 'Revoke' })
+    .click()
+  await card(revoked).getByText('revoked', { exact: true }).waitFor()
+  await page.setViewportSize({ width: 1440, height: 900 })
+  expect((await world.api('GET', '/me', { key: kept.key })).status).toBe(200)
 })
 
 test('an error speaks of a field by its label, also in the composer', async () => {

@@ -37,14 +37,15 @@ export function duration(ms: number): string {
 
 export const exactTime = (at: string): string => exact.format(Date.parse(at))
 
-/** `age` is the time since then, and `left` the time until then. */
-type TimeProps = { at: string; form?: 'short' | 'exact' | 'age' | 'left' }
+/** `date` is the day alone, `age` the time since then, and `left` the time until then. */
+type TimeProps = { at: string; form?: 'short' | 'exact' | 'date' | 'age' | 'left' }
 
 export function Time({ at, form = 'short' }: TimeProps) {
   const time = Date.parse(at)
   const texts = {
     short: () => shortTime(time, now.value),
     exact: () => exact.format(time),
+    date: () => dayMonthYear.format(time),
     age: () => duration(now.value - time),
     left: () => (time > now.value ? `in ${duration(time - now.value)}` : 'now'),
   }

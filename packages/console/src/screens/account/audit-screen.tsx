@@ -129,7 +129,7 @@ function AuditTable({ entries }: { entries: AuditEntry[] }) {
         { title: 'Time', cell: (entry) => <Time at={entry.created_at} form="exact" /> },
         { title: 'Action', cell: (entry) => <span class="mono">{entry.action}</span> },
         { title: 'By', cell: (entry) => <Author entry={entry} /> },
-        { title: 'Object', cell: (entry) => entry.target_id && <Id id={entry.target_id} name="object id" />, isMinor: true },
+        { title: 'Object', cell: (entry) => entry.target_id && <Id id={entry.target_id} name="object id" /> },
         { title: 'Details', cell: (entry) => <span class="mono anywhere">{detailsOf(entry.details)}</span>, isMinor: true },
       ]}
     />

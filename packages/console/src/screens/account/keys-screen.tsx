@@ -38,7 +38,7 @@ export default function KeysScreen() {
       {made && <OnceDialog title={made.name} name="key" value={made.key} onClose={() => setMade(null)} />}
       {revoked && (
         <Confirm
-          title={`Revoke ${revoked.name}?`}
+          title={`Revoke ${revoked.name}, which ends with ${revoked.last4}?`}
           text="The next request with this key is rejected. This cannot be undone."
           action="Revoke"
           isDanger
@@ -59,7 +59,8 @@ function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => voi
       columns={[
         { title: 'Name', cell: (key) => <KeyName value={key} /> },
         { title: 'For', cell: (key) => key.agent_handles.join(', ') || <Badge tone="accent">organization</Badge> },
-        { title: 'Ends with', cell: (key) => <span class="mono">…{key.last4}</span>, isMinor: true },
+        { title: 'Ends with', cell: (key) => <span class="mono">…{key.last4}</span> },
+        { title: 'Created', cell: (key) => <Time at={key.created_at} form="date" /> },
         { title: 'Scopes', cell: (key) => key.scopes.join(' ') || 'default', isMinor: true },
         { title: 'Allowed from', cell: (key) => key.allowed_ips.join(' ') || 'any address', isMinor: true },
         { title: 'Last used', cell: (key) => <LastUse value={key} /> },

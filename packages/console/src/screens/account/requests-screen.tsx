@@ -138,7 +138,7 @@ function RequestTable({ requests, onOpen }: { requests: ApiRequest[]; onOpen: (r
       items={requests}
       keyOf={(request) => request.id}
       columns={[
-        { title: 'Time', cell: (request) => <Time at={request.created_at} form="exact" />, isMinor: true },
+        { title: 'Time', cell: (request) => <Time at={request.created_at} form="exact" /> },
         { title: 'Status', cell: (request) => <Badge tone={toneOf(request.status)}>{request.status}</Badge> },
         {
           title: 'Request',
@@ -148,7 +148,7 @@ function RequestTable({ requests, onOpen }: { requests: ApiRequest[]; onOpen: (r
             </span>
           ),
         },
-        { title: 'Error', cell: (request) => request.error_code && <span class="mono">{request.error_code}</span>, isMinor: true },
+        { title: 'Error', cell: (request) => request.error_code && <span class="mono">{request.error_code}</span> },
         { title: 'Duration', cell: (request) => `${request.duration_ms} ms`, isNumber: true, isMinor: true },
         {
           title: 'Key',
