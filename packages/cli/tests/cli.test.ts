@@ -38,7 +38,7 @@ describe('login', () => {
     expect((await line.run(['whoami'])).out).toContain('owner')
     expect((await line.run(['logout'])).code).toBe(0)
     expect(existsSync(login())).toBe(false)
-    expect(await line.run(['whoami'])).toMatchObject({ code: 2, error: expect.stringContaining('--url') })
+    expect(await line.run(['whoami'])).toMatchObject({ code: 2, error: expect.stringContaining('The API key is missing') })
   })
 
   test('a wrong key is not kept', async () => {

@@ -76,9 +76,9 @@ test('with an agent’s key it serves the agent’s own address and reports even
 test('an unknown agent is named, and not the target', async () => {
   const running = serve(['3000', '--agent', 'nope'])
   expect(await running.code).toBe(4)
-  expect(running.error()).toContain('No such tunnel: nope.')
+  expect(running.error()).toContain('No such agent: nope.')
   const { error } = await line.run(['tunnels', 'show', 'nope'], { environment: environment() })
-  expect(error).toContain('No such tunnel: nope.')
+  expect(error).toContain('No such agent: nope.')
 })
 
 test('elsewhere a line each, on a terminal a table that stays in place', async () => {

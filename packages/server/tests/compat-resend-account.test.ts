@@ -99,7 +99,7 @@ test('an email is shared by a link to a page', async () => {
   const expires = Number(new URL(shared.url).searchParams.get('expires')) * 1000
   expect(Math.abs(expires - Date.now() - 2 * 86_400_000)).toBeLessThan(60_000)
   expect(await (await fetch(shared.url)).text()).toContain('<td><div>Three</div></td>')
-  expect((await dataOf(resend.emails.share(id))).url).toContain('/media/page_')
+  expect((await dataOf(resend.emails.share(id))).url).toContain('/media/shr_')
   expect((await resend.emails.share(id, { expiresIn: 'for ever' })).error).toMatchObject({ statusCode: 422 })
   expect((await resend.emails.share('msg_x')).error).toMatchObject({ statusCode: 404 })
 })
