@@ -1,6 +1,7 @@
 // Turns a draft into a queued message: composes and inspects it before the transaction that queues it.
 import { isDeepStrictEqual } from 'node:util'
 import { messageBytesMax } from '@callsign/contract/attachments'
+import { BlobMissing } from '../../../core/blobs.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { CancelJob } from '../../../core/job.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
@@ -85,6 +86,13 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
     return outboundMail.inspect(owner, { ...composed, keyId, files: [], searched: { fileBytes: 0, readFiles: async () => [] } })
   }
 
+  /** Throws when the draft, or the message that it forwards, was changed or deleted with its files since it was read. */
+  async function checkFilesExist(row: DraftRow): Promise<void> {
+    await findForwarded(row)
+    const [current] = (await store.findDrafts(db, [row.id])).values()
+    if (current?.version !== row.version) throw new DraftChanged()
+  }
+
   /** Composes and inspects a draft with all its files. May take seconds, so never within a transaction. */
   async function prepareDraft(owner: MailboxOwner, row: DraftRow, keyId: string | null): Promise<PreparedDraft> {
     const forwarded = await findForwarded(row)
@@ -99,10 +107,15 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
       files: [...shared, ...own],
       searched: {
         fileBytes: [...shared, ...own].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
-        readFiles: async (bytesMax) => [
-          ...(forwarded && shared.length > 0 ? await attachments.readHeadsOf(forwarded.id, bytesMax) : []),
-          ...(await attachments.readHeads(own, bytesMax)),
-        ],
+        readFiles: async (bytesMax) => {
+          try {
+            const heads = forwarded && shared.length > 0 ? await attachments.readHeadsOf(forwarded.id, bytesMax) : []
+            return [...heads, ...(await attachments.readHeads(own, bytesMax))]
+          } catch (error) {
+            if (error instanceof BlobMissing) await checkFilesExist(row)
+            throw error
+          }
+        },
       },
     })
     const toFile = (is_forwarded: boolean) => (file: { filename: string; content_type: string; size_bytes: number }) => {

@@ -4,7 +4,7 @@ import type * as batches from '@callsign/contract/batches'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type * as contract from '@callsign/contract/outbound-mail'
 import { type ForwardBodies, forwardSubject } from '@callsign/mail/compose/reply'
-import type { Blobs } from '../../../core/blobs.ts'
+import { BlobMissing, type Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { keyIdOf } from '../../../core/caller.ts'
 import { inMs } from '../../../core/clock.ts'
@@ -37,6 +37,7 @@ import {
   checkHeaders,
   checkRecipients,
   checkSubject,
+  forwardedIsGone,
   forwardSourceOf,
   type Inspected,
   type Inspection,
@@ -124,6 +125,13 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   const { inspect, prepareContent, prepareWhole, queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
 
   /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
+  /** The heads of a forwarded message's files, which may be deleted meanwhile. */
+  const readShared = (messageId: string, bytesMax: number) =>
+    attachments.readHeadsOf(messageId, bytesMax).catch(async (error: unknown) => {
+      if (error instanceof BlobMissing && !(await messages.findMessage(messageId))) throw forwardedIsGone()
+      throw error
+    })
+
   async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
     for (const field of ['to', 'cc', 'bcc', 'reply_all'] as const)
       if (body[field] !== undefined && body[field] !== false)
@@ -260,7 +268,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
           fileBytes: [...own, ...shared].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
           readFiles: async (bytesMax) => [
             ...(await attachments.readHeads(own, bytesMax)),
-            ...(shared.length > 0 ? await attachments.readHeadsOf(message.id, bytesMax) : []),
+            ...(shared.length > 0 ? await readShared(message.id, bytesMax) : []),
           ],
         },
       })
