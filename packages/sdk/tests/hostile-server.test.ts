@@ -10,7 +10,7 @@ import { Callsign, createMemoryPins, type PinStore, type UnlockedVault, type Vau
 import * as second from './second-vault.ts'
 import { createWire, type Json, type Wire } from './wire.ts'
 
-// Counts key derivations below the client, before the client imports the function.
+// Counts key derivations below the client, which looks the function up at each call.
 const derivations = vi.hoisted(() => {
   const counter = { count: 0 }
   const crypto = process.getBuiltinModule('node:crypto')

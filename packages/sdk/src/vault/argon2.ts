@@ -10,9 +10,9 @@ type NodeArgon2 = (
   done: (error: Error | null, tag: Uint8Array) => void,
 ) => void
 
-const nodeArgon2 = nodeModule<{ argon2?: NodeArgon2 }>('node:crypto')?.argon2
+const findNodeArgon2 = (): NodeArgon2 | undefined => nodeModule<{ argon2?: NodeArgon2 }>('node:crypto')?.argon2
 
-export const hasNodeArgon2 = nodeArgon2 !== undefined
+export const hasNodeArgon2 = findNodeArgon2() !== undefined
 
 /** Returns the tag. Node's engine runs beside the event loop. WebAssembly blocks its thread, so call it from a worker on a page. */
 export const argon2id = (input: Argon2Input): Promise<Bytes> => (hasNodeArgon2 ? argon2idByNode(input) : argon2idByWasm(input))
@@ -21,6 +21,7 @@ export const argon2id = (input: Argon2Input): Promise<Bytes> => (hasNodeArgon2 ?
 export function argon2idByNode(input: Argon2Input): Promise<Bytes> {
   const { password, salt, memoryKib, passes, lanes, bytes } = input
   return new Promise((resolve, reject) => {
+    const nodeArgon2 = findNodeArgon2()
     if (!nodeArgon2) throw new Error('this runtime does not have Argon2')
     const parameters = { message: password, nonce: salt, parallelism: lanes, tagLength: bytes, memory: memoryKib, passes }
     nodeArgon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(new Uint8Array(tag))))
