@@ -212,6 +212,7 @@ function headersOf(request: FastifyRequest): Headers {
 
 function send(reply: FastifyReply, response: Response): FastifyReply {
   reply.code(response.status)
-  for (const [name, value] of response.headers) reply.header(name, value)
+  // Connection is hop-by-hop: a stream's keep-alive would leave a client waiting that asked to close.
+  for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value)
   return response.body ? reply.send(Readable.fromWeb(response.body as ReadableStream)) : reply.send()
 }
