@@ -33,7 +33,10 @@ test('an agent writes, and a person views and sends exactly the shown version', 
   const written = await runWith(agentKey, ['create', 'sales', '--to', 'x@example.com', '--subject', 'Offer', '--text-file', '-'], {
     input: 'First words\n',
   })
-  expect(written).toMatchObject({ code: 0, out: expect.stringMatching(/^drf_\w+ is a draft at version 1, and waits for the approval of a person\.\n$/) })
+  expect(written).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^drf_\w+ is a draft at version 1, and waits for the approval of a person\.\n$/),
+  })
   const id = written.out.split(' ')[0] as string
   expect(await runWith(agentKey, ['send', 'sales', id])).toMatchObject({ code: 3, error: expect.stringContaining('approval') })
   const at = new Date(Date.now() + 3_600_000).toISOString()
