@@ -1,5 +1,6 @@
 // The target of a link for the person that approves it, as browsers resolve it.
 import type { DefaultTreeAdapterMap } from 'parse5'
+import { isSameAddress } from './text.ts'
 
 const linkCharactersMax = 300
 
@@ -10,7 +11,7 @@ export function shownLink({ attrs, childNodes, tagName }: DefaultTreeAdapterMap[
   const address = resolved(href, base)
   const first = childNodes.length === 1 ? childNodes[0] : undefined
   const text = first?.nodeName === '#text' ? (first as DefaultTreeAdapterMap['textNode']).value : ''
-  return bare(text) === bare(address) ? null : cut(address)
+  return isSameAddress(text.trim(), address) ? null : cut(address)
 }
 
 /** Without the user before the host, which looks like a host. */
@@ -29,11 +30,3 @@ const cut = (text: string): string => {
   const line = text.replace(/\s+/g, ' ')
   return line.length > linkCharactersMax ? `${line.slice(0, linkCharactersMax - 1)}…` : line
 }
-
-const bare = (text: string): string =>
-  text
-    .trim()
-    .toLowerCase()
-    .replace(/^(?:https?:\/\/|mailto:|tel:)/, '')
-    .replace(/^www\./, '')
-    .replace(/\/$/, '')

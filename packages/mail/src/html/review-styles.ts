@@ -1,6 +1,6 @@
 // The styles that a review needs: what hides the text of an element, and which properties can change what recipients read.
 import type { DefaultTreeAdapterMap } from 'parse5'
-import { colorOf, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet } from './styles.ts'
+import { colorOf, mergeStyles, noStyle, readStyle, readStyleSheet, type Style, type StyleSheet, withoutComments } from './styles.ts'
 
 type Node = DefaultTreeAdapterMap['node']
 type Element = DefaultTreeAdapterMap['element']
@@ -25,13 +25,14 @@ export function findRiskyStyles(text: string): string[] {
 
 /** CSS without comments and with its escapes decoded (CSS Syntax, section 4.3.7). */
 const decoded = (css: string): string =>
-  css
-    .replace(/\\([0-9a-f]{1,6})\s?/gi, (_, hex: string) => {
-      const code = Number.parseInt(hex, 16)
-      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
-    })
-    .replace(/\\(?=\S)/g, '')
-    .replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
+  withoutComments(
+    css
+      .replace(/\\([0-9a-f]{1,6})\s?/gi, (_, hex: string) => {
+        const code = Number.parseInt(hex, 16)
+        return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
+      })
+      .replace(/\\(?=\S)/g, ''),
+  )
 
 /** The style elements of a document in one sheet, and what they have that a review cannot follow. */
 export function readSheets(root: Node): { sheet: StyleSheet; risky: string[] } {

@@ -5,7 +5,7 @@ import { findImages } from './images.ts'
 import { shownLink } from './review-links.ts'
 import { findRiskyStyles, type Look, lookOf, plainLook, readSheets } from './review-styles.ts'
 import type { StyleSheet } from './styles.ts'
-import { HTML_CHARACTERS_MAX } from './text.ts'
+import { HTML_CHARACTERS_MAX, isBlock } from './text.ts'
 
 /** `hidden` are texts that recipients do not see. `styles` are properties that can hide, move or add text. Both are cut. */
 export type ReviewedHtml = { text: string; hidden: string[]; styles: string[]; images: string[] }
@@ -18,47 +18,6 @@ const depthMax = 512
 const shownMax = 10
 const shownCharactersMax = 200
 
-const blocks = new Set([
-  ...[
-    'address',
-    'article',
-    'aside',
-    'blockquote',
-    'body',
-    'center',
-    'dd',
-    'details',
-    'dialog',
-    'dir',
-    'div',
-    'dl',
-    'dt',
-    'fieldset',
-    'figcaption',
-  ],
-  ...[
-    'figure',
-    'footer',
-    'form',
-    'h1',
-    'h2',
-    'h3',
-    'h4',
-    'h5',
-    'h6',
-    'header',
-    'hgroup',
-    'hr',
-    'html',
-    'legend',
-    'li',
-    'main',
-    'menu',
-    'nav',
-    'ol',
-  ],
-  ...['p', 'pre', 'section', 'summary', 'table', 'tr', 'ul'],
-])
 const unshown = new Set(['script', 'style', 'title', 'head'])
 
 class TooDeep extends Error {}
@@ -149,8 +108,8 @@ class Reader {
     for (const one of findRiskyStyles(attributeOf(element, 'style') ?? '')) this.#styles.add(one)
     const look = lookOf(element, outer, this.#sheet)
     if (name === 'template') return childrenOf((element as DefaultTreeAdapterMap['template']).content, { ...look, isGone: true })
-    const isBlock = blocks.has(name)
-    if (isBlock) this.#pieces.push('\n')
+    const isOnOwnLine = isBlock(name) || name === 'dialog' || name === 'hr'
+    if (isOnOwnLine) this.#pieces.push('\n')
     this.#mark(element, look)
     const closed = name === 'details' && attributeOf(element, 'open') === undefined
     const steps = childrenOf(element, look).map((step) =>
@@ -158,7 +117,7 @@ class Reader {
     )
     const link = ['a', 'area', 'form'].includes(name) ? shownLink(element, this.#base) : null
     if (link !== null) steps.push({ end: () => this.#pieces.push(` <${link}>`) })
-    if (isBlock) steps.push({ end: () => this.#pieces.push('\n') })
+    if (isOnOwnLine) steps.push({ end: () => this.#pieces.push('\n') })
     return steps
   }
 

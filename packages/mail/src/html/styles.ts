@@ -15,7 +15,7 @@ export type Style = {
 export const noStyle: Style = { isGone: false, isInvisible: undefined, fontSize: undefined, color: undefined, background: undefined }
 
 /** CSS without its comments, which may stand between any two tokens. One that is not closed goes on to the end. */
-const withoutComments = (css: string): string => (css.includes('/*') ? css.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ') : css)
+export const withoutComments = (css: string): string => (css.includes('/*') ? css.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ') : css)
 
 const declarationsMax = 60
 const styleCharactersMax = 4096

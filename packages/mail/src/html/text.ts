@@ -19,6 +19,8 @@ const BLOCKS = new Set(
     ' ',
   ),
 )
+/** True for an element on a line of its own. */
+export const isBlock = (name: string): boolean => PARAGRAPHS.has(name) || BLOCKS.has(name)
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 
 /**
@@ -275,7 +277,8 @@ function trimEmptyLines(lines: readonly string[]): string {
   return kept.join('\n')
 }
 
-function isSameAddress(text: string, address: string): boolean {
+/** True when the text of a link is its address, with or without the scheme. */
+export function isSameAddress(text: string, address: string): boolean {
   const bare = (value: string) =>
     value
       .toLowerCase()
