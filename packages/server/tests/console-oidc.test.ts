@@ -121,7 +121,7 @@ test('another organization with a member of the same address does not take over 
   // The session of one member does not bind the subject of another address.
   const stranger = openBrowser(harness)
   await stranger.signInByLink((await invite('guest@example.com')).invite_link)
-  oidc.setAccount({ sub: 'third', email: 'nobody@example.com', email_verified: true })
+  oidc.setAccount({ sub: 'third', email: 'unlisted@example.com', email_verified: true })
   expect(await signIn(stranger.cookie)).toMatchObject(notMember)
 })
 

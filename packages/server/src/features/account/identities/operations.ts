@@ -22,7 +22,6 @@ import * as metadataStore from './metadata-store.ts'
 import { catchAllPart, type IdentityRow, isReservedHandle, normalizeHandle } from './model.ts'
 import * as store from './store.ts'
 
-export { mayApprove } from '../../../core/caller.ts'
 export { approvalRequired, needsApproval, needsApprovalWhenDue } from './approval.ts'
 
 type NewIdentity = Static<NonNullable<typeof createIdentity.body>>

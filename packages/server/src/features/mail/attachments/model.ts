@@ -94,3 +94,6 @@ export type FoundFile = { filename: string; contentType: string; isPage: boolean
 /** Neither scripts nor anything from elsewhere. Pages have styles and images of their own. */
 export const policyOf = ({ isPage }: FoundFile): string =>
   `default-src 'none'; ${isPage ? "style-src 'unsafe-inline'; img-src data:; " : ''}sandbox`
+
+/** Bytes of files together. */
+export const bytesOf = (files: readonly { size_bytes: number }[]): number => files.reduce((sum, { size_bytes }) => sum + size_bytes, 0)

@@ -3,7 +3,7 @@ import { messageBytesMax } from '@callsign/contract/attachments'
 import type * as contract from '@callsign/contract/drafts'
 import { draftAttachmentsMax, draftVersionBytesMax, draftVersionsMax } from '@callsign/contract/drafts'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
-import { keyIdOf } from '../../../core/caller.ts'
+import { keyIdOf, mayApprove } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { invalid, notFound } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
@@ -12,9 +12,9 @@ import { changeMetadata } from '../../../core/metadata.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import { type Identities, mayApprove } from '../../account/identities/operations.ts'
+import type { Identities } from '../../account/identities/operations.ts'
 import { actorOf } from '../../account/organizations/operations.ts'
-import { checkTotal } from '../attachments/model.ts'
+import { bytesOf, checkTotal } from '../attachments/model.ts'
 import { type Attachments, type DraftAttachment, deleteOfDraft, insertAttachments, type KeptAttachment } from '../attachments/operations.ts'
 import { bodyBytes, type Inspection } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
@@ -23,7 +23,7 @@ import type { ApprovalChanges } from './approvals.ts'
 import { type ComposedDraft, composeDraft } from './composed-draft.ts'
 import { checkUnchanged, inspectThenWrite } from './draft-queue.ts'
 import { absence } from './lookup.ts'
-import { checkRecipientCount, checkVersion, type DraftFields, type DraftRow, placedAfter, previewOf, readFields, sizeOf } from './model.ts'
+import { checkRecipientCount, checkVersion, type DraftFields, type DraftRow, placedAfter, previewOf, readFields } from './model.ts'
 import * as store from './store.ts'
 
 type UpdateBody = BodyOf<typeof contract.updateDraft>
@@ -97,9 +97,9 @@ export function createDraftChange(parts: Parts): (call: Call, mailbox: string, i
     const row = { ...made, ...approvals.columnsAfter(call.caller, owner, before, made, inspected.inspection) }
     checkRecipientCount(row)
     checkSchedule(call, owner, row)
-    checkTotal(bodyBytes(row) + sizeOf([...kept, ...added]), messageBytesMax)
+    checkTotal(bodyBytes(row) + bytesOf([...kept, ...added]), messageBytesMax)
     const inserted = placedAfter(kept, added, row, row.updated_at)
-    await storage.change(tx, owner, sizeOf(inserted) + sizeOf(kept) - sizeOf(present))
+    await storage.change(tx, owner, bytesOf(inserted) + bytesOf(kept) - bytesOf(present))
     const isMoved = fields.send_at !== undefined
     await Promise.all([
       // Queries of a transaction run in order, so this reads the content before the change.

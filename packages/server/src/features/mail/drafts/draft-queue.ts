@@ -6,7 +6,7 @@ import { ApiError } from '../../../core/errors.ts'
 import type { CancelJob } from '../../../core/job.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import { checkTotal } from '../attachments/model.ts'
+import { bytesOf, checkTotal } from '../attachments/model.ts'
 import { type Attachments, findFiles, moveToMessage } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
@@ -106,7 +106,7 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
       keyId,
       files: [...shared, ...own],
       searched: {
-        fileBytes: [...shared, ...own].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+        fileBytes: bytesOf([...shared, ...own]),
         readFiles: async (bytesMax) => {
           try {
             const heads = forwarded && shared.length > 0 ? await attachments.readHeadsOf(forwarded.id, bytesMax) : []
@@ -138,7 +138,7 @@ export function createDraftQueue({ db, attachments, messages, outboundMail, stor
     const replyTo = readAddresses('reply_to', row.reply_to)
     const from = await outboundMail.chooseAuthor(owner, row.from_entry)
     const own = row.attachment_count > 0 ? await attachments.listOfDraft(tx, row.id) : []
-    const moved = { count: own.length, sizeBytes: own.reduce((sum, one) => sum + one.size_bytes, 0) }
+    const moved = { count: own.length, sizeBytes: bytesOf(own) }
     const bytes = bodyBytes(composed) + moved.sizeBytes
     checkTotal(bytes, messageBytesMax)
     const shared = forwarded && row.forward_attachments ? await outboundMail.shareAttachments(tx, forwarded, bytes) : []

@@ -242,8 +242,6 @@ export function placedAfter<A extends object>(kept: { position: number }[], adde
   return added.map((one, index) => ({ ...one, position: first + index, ...more }))
 }
 
-export const sizeOf = (files: { size_bytes: number }[]): number => files.reduce((sum, one) => sum + one.size_bytes, 0)
-
 /** Longer content is not approved on a page of text, because a person cannot review it there. */
 export const shownCharactersMax = 100_000
 

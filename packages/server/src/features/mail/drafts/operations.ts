@@ -4,7 +4,7 @@ import type { listDrafts } from '@callsign/contract/draft-lists'
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
-import { type Caller, keyIdOf, requireScope } from '../../../core/caller.ts'
+import { type Caller, keyIdOf, mayApprove, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
@@ -13,8 +13,9 @@ import { readPage, toPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import { approvalRequired, type Identities, mayApprove, needsApproval } from '../../account/identities/operations.ts'
+import { approvalRequired, type Identities, needsApproval } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf, createOnce } from '../../account/organizations/operations.ts'
+import { bytesOf } from '../attachments/model.ts'
 import { type Attachments, insertAttachments } from '../attachments/operations.ts'
 import type { ContentWriter, Messages } from '../messages/operations.ts'
 import { bodyBytes, orGone, type Queued } from '../outbound/model.ts'
@@ -27,17 +28,7 @@ import { createDraftChange } from './draft-change.ts'
 import { createDraftQueue, type PreparedDraft } from './draft-queue.ts'
 import { createDraftSend } from './draft-send.ts'
 import { findByClientId } from './lookup.ts'
-import {
-  checkRecipientCount,
-  checkVersion,
-  type DraftRow,
-  placedAfter,
-  readFields,
-  type SentBy,
-  sendDraftJob,
-  sizeOf,
-  toDraft,
-} from './model.ts'
+import { checkRecipientCount, checkVersion, type DraftRow, placedAfter, readFields, type SentBy, sendDraftJob, toDraft } from './model.ts'
 import { newDraft } from './new-draft.ts'
 import { createDraftReview, type DraftReview } from './review.ts'
 import * as store from './store.ts'
@@ -134,7 +125,7 @@ export function createDrafts(parts: Parts): Drafts {
     checkVersion(row, version)
     const present = row.attachment_count > 0 ? await attachments.listOfDraft(tx, id) : []
     const jobs = [row.job_id, row.approval_job_id].filter((job) => job !== null)
-    await Promise.all([store.deleteDraft(tx, id), storage.change(tx, owner, -sizeOf(present)), ...jobs.map((job) => cancelJob(tx, job))])
+    await Promise.all([store.deleteDraft(tx, id), storage.change(tx, owner, -bytesOf(present)), ...jobs.map((job) => cancelJob(tx, job))])
     tx.afterCommit(() => attachments.deleteBlobs(present.flatMap((one) => one.blob_key ?? [])))
     return row
   }
@@ -191,7 +182,7 @@ export function createDrafts(parts: Parts): Drafts {
       const loaded = await attachments.load(body.attachments, bodyBytes(row))
       const kept = await attachments.keep(owner.organizationId, loaded)
       const create = async (tx: Tx) => {
-        await storage.change(tx, owner, sizeOf(kept))
+        await storage.change(tx, owner, bytesOf(kept))
         const written = [store.insertDraft(tx, row), insertAttachments(tx, placedAfter([], kept, row, at)), schedule(tx, row, at)]
         await Promise.all([...written, approvals.record(tx, owner, null, row, null)])
         return toDraft(row, attachments.showRows(kept))

@@ -63,7 +63,7 @@ function pairsOf(part: string, start: number): Omit<Word, 'position'>[] {
   })
 }
 
-/** Without case, accents and widths: decomposed by NFKC, then composed without the diacritical marks of the Latin, Greek and Cyrillic scripts. */
+/** Without case, accents and widths: decomposed (NFKD), then composed (NFC) without the combining diacritical marks U+0300 to U+036F. */
 const folded = (text: string): string =>
   text
     .normalize('NFKD')

@@ -16,6 +16,7 @@ import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
+import { bytesOf } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import type { ContentWriter, Messages } from '../messages/operations.ts'
@@ -265,7 +266,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         ...outgoing,
         files: [...own, ...shared],
         searched: {
-          fileBytes: [...own, ...shared].reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+          fileBytes: bytesOf([...own, ...shared]),
           readFiles: async (bytesMax) => [
             ...(await attachments.readHeads(own, bytesMax)),
             ...(shared.length > 0 ? await readShared(message.id, bytesMax) : []),

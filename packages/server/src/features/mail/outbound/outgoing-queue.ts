@@ -11,7 +11,7 @@ import { shareThread } from '../../../core/turn.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { LimitDefaults } from '../../account/organizations/model.ts'
-import type { AttachmentInput } from '../attachments/model.ts'
+import { type AttachmentInput, bytesOf } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageRow } from '../messages/model.ts'
 import { type ContentWriter, fileMessages, findThreads, type Messages } from '../messages/operations.ts'
@@ -118,7 +118,7 @@ export function createOutgoingQueue(parts: Parts) {
   async function prepareWhole(owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Addressed> {
     const files = outgoing.attachments
     const searched = outgoing.submitted?.searched ?? {
-      fileBytes: files.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+      fileBytes: bytesOf(files),
       readFiles: (bytesMax: number) => attachments.readHeads(files, bytesMax),
     }
     return { owner, outgoing, ...(await prepareContent(owner, { ...outgoing, files, searched })) }
