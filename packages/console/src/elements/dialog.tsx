@@ -1,6 +1,6 @@
 // Modal dialogs on the browser's own <dialog>, which keeps the focus inside and closes on Escape.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
 type DialogProps = {
@@ -15,7 +15,8 @@ type DialogProps = {
 
 export function Dialog({ title, children, footer, isWide = false, isKept = false, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before the screen is painted, so that keys typed right after the one that opened it are its own.
+  useLayoutEffect(() => {
     const dialog = element.current
     if (dialog && !dialog.open) dialog.showModal()
     return () => dialog?.close()
