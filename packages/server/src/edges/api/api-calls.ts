@@ -9,7 +9,7 @@ import { newId } from '../../core/ids.ts'
 import { Live, Raw } from '../../core/route.ts'
 import { shareThread } from '../../core/turn.ts'
 import { type Admission, bodyBytesMaxOf, lookAheadByPath } from './authenticate.ts'
-import { parseBody } from './body-check.ts'
+import { parseInTurns } from './body-check.ts'
 import { BodyMemory, tooMany } from './body-reader.ts'
 import { pathUnknown, payloadTooLarge, toApiError } from './failure.ts'
 import { watchSignal } from './long-polls.ts'
@@ -56,7 +56,7 @@ export function createApiCalls({ operations, admission, requestLog }: ApiCallPar
       const bytes = await shareThread(own.owner, () => bodyBytesOf(operation, given.body, own))
       const query = queryOf(given.query)
       refuse(found.checks.params?.(params).error)
-      const body = bytes && (await shareThread(own.owner, () => parseBody(bytes)))
+      const body = bytes && (await parseInTurns([bytes], (step) => shareThread(own.owner, step)))
       noted.body = body
       refuse(found.checks.body?.(body).error)
       refuse(found.checks.query?.(query).error)

@@ -21,21 +21,44 @@ const byteOrderMark = Buffer.from('\ufeff')
 
 /** The JSON value in these bytes. Throws an ApiError, 400, with the error and its position. */
 export function parseBody(given: Buffer): unknown {
-  // A byte order mark may be ignored (RFC 8259 section 8.1). Some editors and PowerShell write one.
-  const bytes = given.subarray(0, 3).equals(byteOrderMark) ? given.subarray(3) : given
+  const bytes = withoutMark(given)
+  checkText(bytes)
+  const value = parseText(bytes.toString())
+  checkValue(value, bytes)
+  return value
+}
+
+/** As `parseBody`, for a body in chunks. Each step of it takes as long as small requests of others should wait, so each is a turn. */
+export async function parseInTurns(chunks: Buffer[], inTurn: <T>(step: () => T) => Promise<T>): Promise<unknown> {
+  const bytes = withoutMark(await inTurn(() => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))))
+  await inTurn(() => checkText(bytes))
+  const text = await inTurn(() => bytes.toString())
+  const value = await inTurn(() => parseText(text))
+  await inTurn(() => checkValue(value, bytes))
+  return value
+}
+
+/** A byte order mark may be ignored (RFC 8259 section 8.1). Some editors and PowerShell write one. */
+const withoutMark = (bytes: Buffer): Buffer => (bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes)
+
+function checkText(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw new ApiError('validation_error', 'The body is not valid UTF-8.')
   if (bytes.length > unmeasuredBytesMax) measure(bytes)
-  let value: unknown
+}
+
+function parseText(text: string): unknown {
   try {
-    value = JSON.parse(bytes.toString())
+    return JSON.parse(text)
   } catch (error) {
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
     throw new ApiError('validation_error', `The body is not valid JSON${position ? ` near character ${position}` : ''}.`)
   }
+}
+
+function checkValue(value: unknown, bytes: Buffer): void {
   // In UTF-8, NUL and lone surrogates can only come from \u escapes, because JSON does not allow raw control characters.
   const problem = findProblem(value, 1, bytes.includes('\\u'))
   if (problem) throw invalid(`/${problem.path.map(escapePointer).join('/')}`, problem.message)
-  return value
 }
 
 /** One segment of a JSON pointer (RFC 6901 §3), truncated to a length that can be sent back. */

@@ -6,7 +6,7 @@ import { type Caller, limitIdOf } from '../../core/caller.ts'
 import { clientGroup } from '../../core/client-address.ts'
 import { ApiError } from '../../core/errors.ts'
 import { shareThread } from '../../core/turn.ts'
-import { parseBody } from './body-check.ts'
+import { parseBody, parseInTurns } from './body-check.ts'
 import { payloadTooLarge } from './failure.ts'
 
 /** Memory limits, in bytes, for the bodies of all requests in flight. A body above a limit gets 503. */
@@ -102,14 +102,11 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage, done
   }
   const onEnd = (): void => {
     payload.off('close', onCut)
-    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
-    if (bytes.length === 0 || request.isBodyRaw) {
-      finish(bytes.length === 0 ? undefined : bytes)
-      return
-    }
+    if (size === 0) finish(undefined)
+    else if (request.isBodyRaw) finish(Buffer.concat(chunks, size))
+    else if (size <= uncountedBytes) finish(parsed(Buffer.concat(chunks, size)))
     // Parsing a large body takes longer than small requests of others should wait.
-    if (bytes.length > uncountedBytes) shareThread(bodyMemory.owner, () => parseBody(bytes)).then(finish, finish)
-    else finish(parsed(bytes))
+    else parseInTurns(chunks, (step) => shareThread(bodyMemory.owner, step)).then(finish, finish)
   }
   const onCut = (): void => finish(new ApiError('validation_error', 'The body is shorter than its Content-Length.'))
   const finish = (body: unknown): void => {

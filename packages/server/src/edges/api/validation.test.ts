@@ -1,7 +1,7 @@
 // Every schema of the contract compiles. In a running server only the first request of an operation would reveal an error.
 import { operations } from '@callsign/contract'
 import fastJson from 'fast-json-stringify'
-import type { TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { bareSchema, bodyCheck, pathCheck, queryCheck } from './validation.ts'
 
@@ -21,4 +21,13 @@ test('the message names a misspelt field before the one that is missing because 
   )
   expect(messageOf({ agent_handle: 'sales', display_name: 1 })).toBe('display_name must be a string.')
   expect(messageOf({ a: 1, b: 1, c: 1 })).toMatch(/^a is not .*\. b is not .*\. c is not .* \(and 1 more, see details\)\.$/)
+})
+
+test('lengths count characters, of which some are two units', () => {
+  const check = bodyCheck(Type.Object({ text: Type.String({ minLength: 2, maxLength: 3 }) }), false)
+  const messageOf = (text: string) => check({ text }).error?.message
+  for (const text of ['ab', 'abc', '🦊🦊', '🦊🦊🦊', 'a🦊b']) expect(messageOf(text), text).toBeUndefined()
+  for (const text of ['a', '🦊', '']) expect(messageOf(text), text).toBe('text must have at least 2 characters.')
+  for (const text of ['abcd', '🦊🦊🦊🦊', '🦊abc', 'a'.repeat(100)])
+    expect(messageOf(text), text).toBe('text must have at most 3 characters.')
 })

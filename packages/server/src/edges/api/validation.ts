@@ -1,6 +1,6 @@
 // Validates requests against the schemas of the contract. Queries and paths are coerced, bodies are checked unchanged.
 
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { _, Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { TObject, TSchema } from 'typebox'
 import { ApiError, type ErrorDetail } from '../../core/errors.ts'
 import { escapePointer } from './body-check.ts'
@@ -40,7 +40,29 @@ const newAjv = (options: Options): Ajv => {
     ...options,
   })
   ajv.addFormat('date-time', isDateTime)
+  addLength(ajv, 'minLength', (text, limit) => text.length >= 2 * limit || countCharacters(text) >= limit)
+  addLength(ajv, 'maxLength', (text, limit) => text.length <= limit || (text.length <= 2 * limit && countCharacters(text) <= limit))
   return ajv
+}
+
+/** Replaces a keyword of Ajv, which counts all characters of a text, also where its length in units decides. 40 MB took 200 ms. */
+function addLength(ajv: Ajv, keyword: string, isWithin: (text: string, limit: number) => boolean): void {
+  ajv.removeKeyword(keyword)
+  const error = { message: keyword, params: ({ schemaCode }: { schemaCode: unknown }) => _`{limit: ${schemaCode as number}}` }
+  ajv.addKeyword({
+    keyword,
+    type: 'string',
+    schemaType: 'number',
+    error,
+    compile: (limit: number) => (text: string) => isWithin(text, limit),
+  })
+}
+
+/** Code points, which are one or two units each. */
+function countCharacters(text: string): number {
+  let count = 0
+  for (let i = 0; i < text.length; count++) i += (text.codePointAt(i) as number) > 0xffff ? 2 : 1
+  return count
 }
 
 // Two validators each: one stops at the first error and checks every request, the other finds all errors to explain them.
