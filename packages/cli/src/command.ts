@@ -115,6 +115,12 @@ export const listOptions: Record<string, Option> = {
   cursor: { type: 'string', value: 'CURSOR', about: 'Cursor from the previous page (next_cursor).' },
 }
 
+/** The option of a list that can also start with its oldest item. */
+export const oldestOption: Record<'oldest', Option> = { oldest: { type: 'boolean', about: 'Oldest first.' } }
+
+/** The order of such a list, newest first without the option. */
+export const orderOf = (values: Values): { order: 'asc' | 'desc' } => ({ order: values.oldest === true ? 'asc' : 'desc' })
+
 /** The query parameters of a list. */
 export function listQuery(values: Values): { limit?: number; cursor?: string } {
   const limit = count(values, 'limit')

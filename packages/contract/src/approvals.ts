@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { DraftVersionNumber } from './draft-inputs.ts'
 import { Draft } from './drafts.ts'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
+import { Cursor, HandleReference, id, Limit, MailboxParam, nullableString, Order, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum days that a draft waits for approval. */
 export const approvalDaysMax = 30
@@ -18,10 +18,10 @@ export const listApprovals = operation({
   id: 'listApprovals',
   method: 'GET',
   path: '/api/v1/approvals',
-  summary: 'Lists the drafts that wait for approval in all mailboxes, oldest request first.',
+  summary: 'Lists the drafts that wait for approval in all mailboxes, oldest request first by default.',
   tag: 'Drafts',
   scopes: ['drafts:read'],
-  query: strict({ agent: Type.Optional(HandleReference), limit: Limit, cursor: Cursor }),
+  query: strict({ agent: Type.Optional(HandleReference), order: Order, limit: Limit, cursor: Cursor }),
   status: 200,
   reply: page(Approval),
   errors: ['not_found'],

@@ -1,7 +1,7 @@
 // Event types, their payloads, and the two ways to read events without a public URL.
 import Type, { type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Cursor, HandleReference, Limit, page, strict, Timestamp } from './schema.ts'
+import { Cursor, HandleReference, Limit, Order, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum size of `text` and of `html` in a payload, in bytes of UTF-8. Longer values are cut, and `truncated` is true. */
 export const eventBodyBytesMax = 256 * 1024
@@ -51,9 +51,7 @@ export const listEvents = operation({
         description: 'Starts with the events of this time. In the order `asc`, a cursor takes precedence.',
       }),
     ),
-    order: Type.Optional(
-      Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc', description: '`desc` lists the newest events first.' }),
-    ),
+    order: Order,
     limit: Limit,
     cursor: Cursor,
   }),

@@ -88,4 +88,9 @@ export const Cursor = Type.Optional(
   Type.String({ minLength: 1, maxLength: 200, description: 'Cursor from the previous page (next_cursor).' }),
 )
 
+/** The order of a list whose readers continue from its oldest item. */
+export const Order = Type.Optional(
+  Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc', description: '`desc` lists the newest first.' }),
+)
+
 export type Page<S extends TSchema> = { object: 'list'; data: Static<S>[]; has_more: boolean; next_cursor: string | null }

@@ -104,7 +104,7 @@ test('an agent may ask for approval of one draft, and cannot send it from then o
   await harness.expectApi(201, 'POST', `${path}/send`)
 })
 
-test('the queue has the waiting drafts of all mailboxes, the oldest request first', async () => {
+test('the queue has the waiting drafts of all mailboxes, from the oldest or the newest request on', async () => {
   const own = await harness.createOrganization('Queue')
   await harness.createAgent('queue_a', {}, own.key)
   await harness.createAgent('queue_b', {}, own.key)
@@ -126,6 +126,13 @@ test('the queue has the waiting drafts of all mailboxes, the oldest request firs
   const agentKey = await harness.agentKey('queue_a', {}, own.key)
   const ofA = await harness.expectApi(200, 'GET', '/approvals', { key: agentKey })
   expect(ofA.data.map((one: Json) => one.draft.id)).toEqual([ids[0], ids[2]])
+
+  const newest = await harness.expectApi(200, 'GET', '/approvals?order=desc&limit=2', { key: own.key })
+  expect(newest.data.map((one: Json) => one.draft.id)).toEqual([ids[2], ids[1]])
+  const older = await harness.expectApi(200, 'GET', `/approvals?order=desc&cursor=${newest.next_cursor}`, { key: own.key })
+  expect(older.data.map((one: Json) => one.draft.id)).toEqual([ids[0]])
+  const newestOfA = await harness.expectApi(200, 'GET', '/approvals?order=desc', { key: agentKey })
+  expect(newestOfA.data.map((one: Json) => one.draft.id)).toEqual([ids[2], ids[0]])
 })
 
 test('an expired draft is sent only after a new request', async () => {

@@ -1,5 +1,5 @@
 // approvals list|request|link|unlink, for drafts that wait for a person. drafts send and drafts reject decide on them.
-import { type Command, listOptions, listQuery, text } from '../command.ts'
+import { type Command, listOptions, listQuery, oldestOption, orderOf, text } from '../command.ts'
 import { atVersion, versionOption } from '../mail-body.ts'
 import { mailboxOptions } from '../mailbox.ts'
 import { table } from '../output.ts'
@@ -9,13 +9,17 @@ import { locateDraft } from './drafts.ts'
 export const approvalCommands: Command[] = [
   {
     words: 'approvals list',
-    about: 'Lists the drafts that wait for approval in all mailboxes, oldest request first.',
+    about: 'Lists the drafts that wait for approval in all mailboxes, newest request first.',
     example: 'callsign approvals list',
     operations: ['listApprovals'],
-    options: { agent: { type: 'string', value: 'HANDLE', about: 'Only the drafts of this agent.' }, ...listOptions },
+    options: { agent: { type: 'string', value: 'HANDLE', about: 'Only the drafts of this agent.' }, ...oldestOption, ...listOptions },
     async run({ client, output }, values) {
       const agent = text(values, 'agent')
-      const page = await (await client()).approvals.list({ ...listQuery(values), ...(agent !== undefined && { agent }) })
+      const page = await (await client()).approvals.list({
+        ...listQuery(values),
+        ...orderOf(values),
+        ...(agent !== undefined && { agent }),
+      })
       output.result(page, (width) =>
         table(
           ['DRAFT', 'AGENT', 'VERSION', 'REQUESTED', 'TO', 'SUBJECT', 'REASON'],

@@ -1,6 +1,6 @@
 // events list|socket-token.
 import type { CallsignEvent } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, type Option, several, text, type Values } from '../command.ts'
+import { type Command, listOptions, listQuery, type Option, orderOf, several, text, type Values } from '../command.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
 
@@ -34,11 +34,10 @@ export const eventCommands: Command[] = [
     },
     async run({ client, output }, values) {
       const [agent, since] = [text(values, 'agent'), text(values, 'since')]
-      const order = values.oldest === true ? ('asc' as const) : ('desc' as const)
       const query = {
         ...listQuery(values),
         ...readTypes(values),
-        order,
+        ...orderOf(values),
         ...(agent !== undefined && { agent }),
         ...(since !== undefined && { since }),
       }

@@ -1,5 +1,5 @@
 // imessage router|send|history|conversations|disconnect, and sim imessage, which simulates a phone.
-import { type Command, listOptions, listQuery, needed, oneOf, several, text } from '../command.ts'
+import { type Command, listOptions, listQuery, needed, oldestOption, oneOf, orderOf, several, text } from '../command.ts'
 import { readBytes } from '../files.ts'
 import { table } from '../output.ts'
 import { ago } from '../times.ts'
@@ -65,14 +65,15 @@ export const imessageCommands: Command[] = [
   {
     words: 'imessage history',
     takes: '[CONVERSATION]',
-    about: 'Lists messages of one conversation or of all, oldest first.',
+    about: 'Lists messages of one conversation or of all, newest first.',
     example: 'callsign imessage history conv_01jq8',
     operations: ['listImessages'],
-    options: listOptions,
+    options: { ...oldestOption, ...listOptions },
     async run({ client, output }, values, [conversation]) {
       const page = await (await client()).imessage.history({
         ...(conversation !== undefined && { conversation_id: conversation }),
         ...listQuery(values),
+        ...orderOf(values),
       })
       output.result(page, (width) =>
         table(

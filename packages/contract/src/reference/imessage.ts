@@ -20,7 +20,7 @@ export const imessageDetails: Record<string, OperationDetails> = {
     cli: `callsign imessage send "Your order ships today." --conversation ${conversation}`,
   },
   listImessages: {
-    description: 'Returns messages, oldest first, of one conversation or of all that the key can access.',
+    description: 'Returns messages of one conversation or of all that the key can access, oldest first, or newest first with `order=desc`.',
     query: { conversation_id: conversation, limit: 20 },
     sdk: 'const { messages } = await callsign.imessage.history($query)',
     cli: `callsign imessage history ${conversation}`,

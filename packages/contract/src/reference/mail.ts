@@ -208,7 +208,7 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   listApprovals: {
     description:
-      'Returns the drafts of all mailboxes that wait for approval, the oldest request first. `reasons` in `approval` says why the server holds a message. An agent key sees its own drafts. A request that has expired is not listed.',
+      'Returns the drafts of all mailboxes that wait for approval, the oldest request first, or the newest first with `order=desc`. `reasons` in `approval` says why the server holds a message. An agent key sees its own drafts. A request that has expired is not listed.',
     query: { limit: 20 },
     sdk: 'const { data } = await callsign.approvals.list($query)',
     cli: 'callsign approvals list --limit 20',

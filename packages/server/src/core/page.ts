@@ -37,6 +37,9 @@ export function toPage<R, T>(rows: R[], limit: number, cursorOf: (row: R) => str
 /** A list that is never longer than one page. */
 export const onePage = <T>(data: T[]) => ({ object: 'list' as const, data, has_more: false, next_cursor: null })
 
+/** The order of a list that has both: from its oldest or from its newest item on. */
+export type ListOrder = 'asc' | 'desc'
+
 /** Limit and cursor as a list request gives them. */
 export type PageQuery = { limit?: number; cursor?: string }
 

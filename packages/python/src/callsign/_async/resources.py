@@ -281,13 +281,14 @@ class Approvals:
         self,
         *,
         agent: str | Unset = UNSET,
+        order: Literal["asc"] | Literal["desc"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ListApprovalsReply:
-        """Returns the drafts of all mailboxes that wait for approval, the oldest request first.
-        `reasons` in `approval` says why the server holds a message. An agent key sees its own
-        drafts. A request that has expired is not listed.
+        """Returns the drafts of all mailboxes that wait for approval, the oldest request first, or
+        the newest first with `order=desc`. `reasons` in `approval` says why the server holds a
+        message. An agent key sees its own drafts. A request that has expired is not listed.
         """
         return await self._connection.request(
             Request[ListApprovalsReply](
@@ -296,6 +297,7 @@ class Approvals:
                 query=given(
                     {
                         "agent": agent,
+                        "order": order,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -1226,11 +1228,14 @@ class Imessage:
         self,
         *,
         conversation_id: str | Unset = UNSET,
+        order: Literal["asc"] | Literal["desc"] | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> ImessageHistory:
-        """Returns messages, oldest first, of one conversation or of all that the key can access."""
+        """Returns messages of one conversation or of all that the key can access, oldest first, or
+        newest first with `order=desc`.
+        """
         return await self._connection.request(
             Request[ImessageHistory](
                 "GET",
@@ -1238,6 +1243,7 @@ class Imessage:
                 query=given(
                     {
                         "conversation_id": conversation_id,
+                        "order": order,
                         "limit": limit,
                         "cursor": cursor,
                     }

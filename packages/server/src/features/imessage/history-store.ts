@@ -1,5 +1,5 @@
 // The SQL of the history: messages and their files.
-import type { PageRequest } from '../../core/page.ts'
+import type { ListOrder, PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
 import type { MediaMetadata, MediaRow, MessageRow } from './model.ts'
 
@@ -41,36 +41,38 @@ export async function findMessages(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-const afterCursor = (parameter: string): string =>
-  `(${parameter}::text IS NULL OR (m.created_at, m.id) > (SELECT p.created_at, p.id FROM imessage_messages p WHERE p.id = ${parameter} AND p.organization_id = $1))`
+const afterCursor = (parameter: string, order: ListOrder): string =>
+  `(${parameter}::text IS NULL OR (m.created_at, m.id) ${order === 'asc' ? '>' : '<'} (SELECT p.created_at, p.id FROM imessage_messages p WHERE p.id = ${parameter} AND p.organization_id = $1))`
 
-/** The messages of one conversation, oldest first. */
+/** The messages of one conversation, by time. */
 export async function listOfConversation(
   sql: Sql,
   organizationId: string,
   conversationId: string,
   page: PageRequest,
+  order: ListOrder,
 ): Promise<MessageRow[]> {
   const { rows } = await sql.query<MessageRow>({
-    text: `SELECT ${messageColumns} FROM imessage_messages m WHERE m.organization_id = $1 AND m.conversation_id = $2 AND ${afterCursor('$3')}
-      ORDER BY m.created_at, m.id LIMIT $4`,
+    text: `SELECT ${messageColumns} FROM imessage_messages m WHERE m.organization_id = $1 AND m.conversation_id = $2 AND ${afterCursor('$3', order)}
+      ORDER BY m.created_at ${order}, m.id ${order} LIMIT $4`,
     values: [organizationId, conversationId, page.cursor, page.limit + 1],
   })
   return rows
 }
 
-/** The messages of an organization or of one agent, oldest first. */
+/** The messages of an organization or of one agent, by time. */
 export async function listOfOrganization(
   sql: Sql,
   organizationId: string,
   identityIds: string[] | null,
   page: PageRequest,
+  order: ListOrder,
 ): Promise<MessageRow[]> {
   const { rows } = await sql.query<MessageRow>({
     text: `SELECT ${messageColumns} FROM imessage_messages m
-      WHERE m.organization_id = $1 AND ${afterCursor('$3')}
+      WHERE m.organization_id = $1 AND ${afterCursor('$3', order)}
         AND ($2::text[] IS NULL OR EXISTS (SELECT 1 FROM imessage_conversations v WHERE v.id = m.conversation_id AND v.identity_id = ANY($2)))
-      ORDER BY m.created_at, m.id LIMIT $4`,
+      ORDER BY m.created_at ${order}, m.id ${order} LIMIT $4`,
     values: [organizationId, identityIds, page.cursor, page.limit + 1],
   })
   return rows

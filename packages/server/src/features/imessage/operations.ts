@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { type Caller, identityIdsOf, mayActFor, onlyAgentOf } from '../../core/caller.ts'
 import { ApiError, forbidden, invalid, notFound } from '../../core/errors.ts'
 import type { Log } from '../../core/log.ts'
-import { type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
+import { type ListOrder, type Page, type PageQuery, readPage, toPage } from '../../core/page.ts'
 import type { Call } from '../../core/route.ts'
 import type { Database } from '../../core/sql.ts'
 import type { Web } from '../../core/web.ts'
@@ -37,7 +37,7 @@ export interface Imessage extends Sending {
   /** `GET /imessage/messages`: oldest first. */
   listMessages(
     caller: Caller,
-    query: PageQuery & { conversation_id?: string },
+    query: PageQuery & { conversation_id?: string; order?: ListOrder },
   ): Promise<Page<Static<typeof ImessageItem>> & { messages: Static<typeof ImessageItem>[] }>
   /** `GET /imessage/conversations`: newest first. */
   listConversations(caller: Caller, query: PageQuery & { agent?: string; status?: 'active' | 'archived' }): Promise<Page<Conversation>>
@@ -143,10 +143,17 @@ export function createImessage(parts: Parts): Imessage {
     async listMessages(caller, query) {
       const page = readPage(query, 'imessage')
       const { organizationId } = caller
+      const order = query.order ?? 'asc'
       const rows =
         query.conversation_id === undefined
-          ? await history.listOfOrganization(db.reads, organizationId, identityIdsOf(caller), page)
-          : await history.listOfConversation(db.reads, organizationId, (await requireConversation(caller, query.conversation_id)).id, page)
+          ? await history.listOfOrganization(db.reads, organizationId, identityIdsOf(caller), page, order)
+          : await history.listOfConversation(
+              db.reads,
+              organizationId,
+              (await requireConversation(caller, query.conversation_id)).id,
+              page,
+              order,
+            )
       const { data: listed, ...envelope } = toPage(
         rows,
         page.limit,

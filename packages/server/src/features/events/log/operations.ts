@@ -8,7 +8,7 @@ import { type Authenticate, accessIdOf, type Caller, identityIdsOf, limitIdOf, m
 import { inMs, nowMs } from '../../../core/clock.ts'
 import { ApiError, forbidden, invalid } from '../../../core/errors.ts'
 import type { Log } from '../../../core/log.ts'
-import { type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
+import { type ListOrder, type Page, type PageQuery, readPage, toPage } from '../../../core/page.ts'
 import { type Call, Live, type LiveEvent } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Wait } from '../../../core/wait.ts'
@@ -37,7 +37,7 @@ export interface Events {
   /** The payload of an event, with the description of its subject. `hasLinks` adds links that approve drafts, which an agent must not get. */
   payloadOf(row: EventRow, hasLinks: boolean): Promise<Payload>
   /** `GET /events`: oldest first, or newest first. */
-  listEvents(caller: Caller, query: Filters & PageQuery & { since?: string; order?: 'asc' | 'desc' }): Promise<Page<Payload>>
+  listEvents(caller: Caller, query: Filters & PageQuery & { since?: string; order?: ListOrder }): Promise<Page<Payload>>
   /** `GET /events/stream`: events after the reader's last one, or new events only. */
   streamEvents(call: Call, query: Filters & { after?: string }): Promise<Live>
   /** `POST /events/socket-token`: for the API key of the caller. */

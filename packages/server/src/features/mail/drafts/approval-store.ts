@@ -1,19 +1,25 @@
 // The SQL of the queue of drafts that wait for approval.
-import type { PageRequest } from '../../../core/page.ts'
+import { before, type ListOrder, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { DraftRow } from './model.ts'
 import { columns } from './store.ts'
 
-/** Waiting drafts of an organization, or of one mailbox, oldest request first. */
-export async function listWaiting(sql: Sql, organizationId: string, mailboxIds: string[] | null, page: PageRequest): Promise<DraftRow[]> {
+/** Waiting drafts of an organization, or of one mailbox, by the time of their request. */
+export async function listWaiting(
+  sql: Sql,
+  organizationId: string,
+  mailboxIds: string[] | null,
+  page: PageRequest,
+  order: ListOrder,
+): Promise<DraftRow[]> {
   const select = (own: string) => `SELECT ${columns} FROM drafts WHERE ${own} AND approval_status = 'requested'
-    AND approval_id > coalesce($2::text, '') ORDER BY approval_id LIMIT $3`
+    AND approval_id ${order === 'asc' ? "> coalesce($2::text, '')" : `< ${before('$2')}`} ORDER BY approval_id ${order} LIMIT $3`
   const { rows } = await sql.query<DraftRow>({
-    name: `list-waiting-drafts${mailboxIds === null ? '' : '-of-mailboxes'}`,
+    name: `list-waiting-drafts-${order}${mailboxIds === null ? '' : '-of-mailboxes'}`,
     text:
       mailboxIds === null
         ? select('organization_id = $1')
-        : `SELECT d.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (${select('mailbox_id = b.id')}) d ORDER BY d.approval_id LIMIT $3`,
+        : `SELECT d.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (${select('mailbox_id = b.id')}) d ORDER BY d.approval_id ${order} LIMIT $3`,
     values: [mailboxIds ?? organizationId, page.cursor, page.limit + 1],
   })
   return rows

@@ -190,7 +190,7 @@ export function createApprovals(parts: Parts): Approvals & ApprovalChanges {
         query.agent === undefined
           ? (caller.agents?.map((agent) => agent.mailboxId) ?? null)
           : [(await identities.requireMailbox(caller, query.agent)).mailboxId]
-      const rows = await approvalStore.listWaiting(db.reads, caller.organizationId, mailboxIds, page)
+      const rows = await approvalStore.listWaiting(db.reads, caller.organizationId, mailboxIds, page, query.order ?? 'asc')
       const { data, ...envelope } = toPage(
         rows,
         page.limit,
