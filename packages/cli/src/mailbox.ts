@@ -1,7 +1,6 @@
 // Finds the mailbox that a command works on, and the one that has a message, draft or thread.
-import { ApiError, type Callsign, everyItem, type Mailbox } from '@callsign/sdk'
+import { ApiError, type Callsign, everyItem } from '@callsign/sdk'
 import { type Option, text, type Values } from './command.ts'
-import type { Output } from './output.ts'
 import { NotFoundError, UsageError } from './usage-error.ts'
 
 /** Options of every command on one mailbox. Both mean the same. */
@@ -11,8 +10,6 @@ export const mailboxOptions: Record<string, Option> = {
 }
 
 const namesShown = 5
-/** Mailboxes that are asked for an id at the same time. */
-const searchesAtOnce = 8
 
 /** The given mailbox, or undefined. Throws UsageError when two different ones are given. */
 function givenMailbox(values: Values, positional?: string): string | undefined {
@@ -48,41 +45,18 @@ export async function chooseMailbox(
   throw new UsageError(`${reason} Give --agent with one of ${names}${next_cursor ? ', …' : ''}.`)
 }
 
-type Wanted = { mailbox?: string | undefined; id: string; kind: string; get: (mailbox: string) => Promise<unknown> }
+type Wanted = { mailbox?: string | undefined; id: string; kind: string; find: () => Promise<{ mailbox_id: string } | undefined> }
 
-/**
- * The given mailbox, that of the agent key, or the one in which `get` succeeds. With an organization key every mailbox is tried, newest first.
- * Throws NotFoundError.
- */
-export async function locate(client: Callsign, output: Output, values: Values, wanted: Wanted): Promise<string> {
-  const given = givenMailbox(values, wanted.mailbox) ?? (await client.me()).key.agent_handle
+/** The given mailbox, that of the agent key, or the one of the object that `find` gets by its id alone. Throws NotFoundError. */
+export async function locate(client: Callsign, values: Values, { mailbox, id, kind, find }: Wanted): Promise<string> {
+  const given = givenMailbox(values, mailbox) ?? (await client.me()).key.agent_handle
   if (given !== null) return given
-  const tryMailbox = async ({ agent_handle: mailbox }: Mailbox) => {
-    try {
-      await wanted.get(mailbox)
-      return mailbox
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return null
-      throw error
-    }
-  }
-  let batch: Mailbox[] = []
-  let tried = 0
-  const search = async () => {
-    if (tried > 100) output.progress(`${wanted.id} is not in the newest ${tried} mailboxes. --agent skips the search.`)
-    const results = await Promise.all(batch.map(tryMailbox))
-    tried += batch.length
-    batch = []
-    return results.find((one) => one !== null)
-  }
-  for await (const mailbox of everyItem((cursor) => client.mailboxes.list({ limit: 100, ...(cursor !== undefined && { cursor }) }))) {
-    batch.push(mailbox)
-    const hit = batch.length === searchesAtOnce ? await search() : undefined
-    if (hit) return hit
-  }
-  const hit = await search()
-  if (hit) return hit
-  throw new NotFoundError(`No mailbox of the organization has the ${wanted.kind} ${wanted.id}.`)
+  const found = await find().catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  })
+  if (!found) throw new NotFoundError(`No mailbox of the organization has the ${kind} ${id}.`)
+  return found.mailbox_id
 }
 
 /** The handles of mailboxes by their ids, fetched until every wanted id is known. None for a key that cannot list mailboxes. */

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
-import { createCommandLine, type RunOptions } from './command-line.ts'
+import { waitFor } from '../../server/tests/harness/wait.ts'
+import { commandsOn, createCommandLine, type RunOptions } from './command-line.ts'
 
 let harness: Harness
 let agentKey: string
@@ -136,6 +137,21 @@ test('an answer and a forward take omitted fields from their message', async () 
   const forward = await json(['create', 'sales', '--forward', id, '--to', 'x@example.com'])
   expect(forward).toMatchObject({ forward_of_message_id: id })
   expect((await run(['show', 'sales', forward.id])).out).toContain(`Forwards: ${id}, with its attachments\n`)
+})
+
+test('a draft and a message are found by their ids among several mailboxes, without a failed request', async () => {
+  const own = await harness.createOrganization('Lookups')
+  const handles = ['lookup_a', 'lookup_b', 'lookup_c']
+  for (const handle of handles) await harness.createAgent(handle, {}, own.key)
+  const command = commandsOn(line, () => ({ baseUrl: harness.baseUrl, organizationKey: own.key }))
+  const draft = await command.json('drafts', 'create', 'lookup_a', '--to', 'lookup_b@agents.localhost', '--text', 'Hello')
+  expect((await command.run('drafts', 'edit', draft.id, '--subject', 'Found')).out).toBe(`${draft.id} is at version 2.\n`)
+  const sent = await command.json('drafts', 'send', draft.id)
+  expect((await command.run('mail', 'mark', sent.id, '--star')).out).toContain(`${sent.id} is `)
+  const logged = async (...filter: string[]) => (await command.json('requests', 'list', ...filter)).data
+  await waitFor('the last request in the log', async () => (await logged('--method', 'PATCH')).length === 2)
+  expect(await logged('--status', '4xx')).toEqual([])
+  expect(await command.run('drafts', 'versions', draft.id)).toMatchObject({ code: 4, error: expect.stringContaining(draft.id) })
 })
 
 test.each([

@@ -38,7 +38,7 @@ test('a thread is listed and shown, and a message is forwarded, labelled, starre
   expect((await run('mail', 'mark', arrived.id, '--read', '--star')).out).toBe(`${arrived.id} is read and starred.\n`)
   expect((await json('mail', 'mark', arrived.id, '--unread', '--unstar')).is_starred).toBe(false)
   expect(await run('mail', 'mark', arrived.id, '--read', '--unread')).toMatchObject({ code: 2 })
-  expect((await run('mail', 'delete', arrived.id)).out).toBe(`${arrived.id} is deleted from support.\n`)
+  expect((await run('mail', 'delete', arrived.id)).out).toBe(`${arrived.id} is deleted.\n`)
   expect(await run('mail', 'read', arrived.id)).toMatchObject({ code: 4 })
 })
 

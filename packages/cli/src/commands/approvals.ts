@@ -44,7 +44,7 @@ export const approvalCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Requests approval of a draft, or renews a request that has expired.',
     example: 'callsign approvals request drf_01jq8 --expires 2027-01-31T09:00:00Z',
-    operations: ['requestApproval', 'getDraft'],
+    operations: ['requestApproval', 'getDraftById'],
     options: {
       expires: { type: 'string', value: 'TIME', about: 'The end of the request, at most 30 days ahead.' },
       ...versionOption,
@@ -64,7 +64,7 @@ export const approvalCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Prints the one-time link that approves or rejects the current version of a draft.',
     example: 'callsign approvals link drf_01jq8',
-    operations: ['createApprovalLink', 'getDraft'],
+    operations: ['createApprovalLink', 'getDraftById'],
     options: mailboxOptions,
     async run(context, values, [given, id = '']) {
       const { client, mailbox } = await locateDraft(context, values, given, id)
@@ -78,7 +78,7 @@ export const approvalCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Revokes the link of a draft. The draft keeps waiting.',
     example: 'callsign approvals unlink drf_01jq8',
-    operations: ['revokeApprovalLink', 'getDraft'],
+    operations: ['revokeApprovalLink', 'getDraftById'],
     options: mailboxOptions,
     async run(context, values, [given, id = '']) {
       const { client, mailbox } = await locateDraft(context, values, given, id)

@@ -78,8 +78,8 @@ const waiting = ({ approval }: Draft): string => (approval?.status === 'requeste
 /** Finds the mailbox of a draft, unless it is given. */
 export async function locateDraft(context: Context, values: Values, given: string | undefined, id: string) {
   const client = await context.client()
-  const get = (mailbox: string) => client.drafts.get(mailbox, id)
-  return { client, mailbox: await locate(client, context.output, values, { mailbox: given, id, kind: 'draft', get }) }
+  const find = () => client.drafts.getById(id)
+  return { client, mailbox: await locate(client, values, { mailbox: given, id, kind: 'draft', find }) }
 }
 
 export const draftCommands: Command[] = [
@@ -208,7 +208,7 @@ export const draftCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Lists the earlier versions of a draft, newest first.',
     example: 'callsign drafts versions drf_01jq8',
-    operations: ['listDraftVersions', 'getDraft'],
+    operations: ['listDraftVersions', 'getDraftById'],
     options: mailboxOptions,
     async run(context, values, [given, id = '']) {
       const { client, mailbox } = await locateDraft(context, values, given, id)
@@ -223,7 +223,7 @@ export const draftCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Shows the message that a draft would be sent as, with warnings.',
     example: 'callsign drafts review drf_01jq8',
-    operations: ['reviewDraft', 'getDraft'],
+    operations: ['reviewDraft', 'getDraftById'],
     options: mailboxOptions,
     async run(context, values, [given, id = '']) {
       const { client, mailbox } = await locateDraft(context, values, given, id)
@@ -241,9 +241,7 @@ export const draftCommands: Command[] = [
     options: mailboxOptions,
     async run(context, values, [given, id = '']) {
       const client = await context.client()
-      const get = (mailbox: string) => client.drafts.message(mailbox, id)
-      const mailbox = await locate(client, context.output, values, { mailbox: given, id, kind: 'sent draft', get })
-      const sent = await get(mailbox)
+      const sent = await client.drafts.message(await chooseMailbox(client, values, given), id)
       context.output.result(sent, () => sent.message_id)
       return 0
     },
@@ -253,7 +251,7 @@ export const draftCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Deletes a draft and reports the reason to its agent.',
     example: 'callsign drafts reject drf_01jq8 --reason "The date is wrong."',
-    operations: ['rejectDraft', 'getDraft'],
+    operations: ['rejectDraft', 'getDraftById'],
     options: {
       ...mailboxOptions,
       ...versionOption,
@@ -272,7 +270,7 @@ export const draftCommands: Command[] = [
     takes: '[MAILBOX] ID',
     about: 'Deletes a draft and cancels its scheduled send.',
     example: 'callsign drafts rm drf_01jq8',
-    operations: ['deleteDraft', 'getDraft'],
+    operations: ['deleteDraft', 'getDraftById'],
     options: mailboxOptions,
     async run(context, values, [given, id = '']) {
       const { client, mailbox } = await locateDraft(context, values, given, id)

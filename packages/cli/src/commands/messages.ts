@@ -77,8 +77,8 @@ export async function locateMessage(
   given?: string,
 ): Promise<{ client: Callsign; mailbox: string }> {
   const client = await context.client()
-  const get = (mailbox: string) => client.messages.get(mailbox, id)
-  return { client, mailbox: await locate(client, context.output, values, { mailbox: given, id, kind: 'message', get }) }
+  const find = async () => (await client.mail.getMessages({ ids: [id] })).data[0]
+  return { client, mailbox: await locate(client, values, { mailbox: given, id, kind: 'message', find }) }
 }
 
 const listCommands: Command[] = [
@@ -203,7 +203,7 @@ const changeCommands: Command[] = [
     async run(context, values, [id = '']) {
       const { client, mailbox } = await locateMessage(context, values, id)
       const deleted = await client.messages.delete(mailbox, id)
-      context.output.result(deleted, () => `${id} is deleted from ${mailbox}.`)
+      context.output.result(deleted, () => `${id} is deleted.`)
       return 0
     },
   },
