@@ -70,6 +70,7 @@ const withoutCommand: Record<string, string> = {
   receiveImessageCallback: 'called by iMessage providers',
   sendMessage: 'equivalent to sendMail',
   sendSmsMessage: 'always answers 405',
+  getDraftAttachmentText: 'drafts show --json has a download link, and the console shows the text to reviewers',
   getImessageConversation: 'imessage conversations lists every field',
   updateVaultSecretByBody: 'equivalent to updateVaultSecret',
   deleteVaultSecretByBody: 'equivalent to deleteVaultSecret',

@@ -1,6 +1,7 @@
 // The mail screens as a person uses them: typed on the keyboard, clicked where something is visible, and measured where boxes may overlap.
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { instruction, makePdf } from '../../server/tests/harness/sample-files.ts'
 import type { Json } from '../../server/tests/harness/start.ts'
 import { waitFor } from '../../server/tests/harness/wait.ts'
 import { launchBrowser, openPage, type Watched } from './harness/browser.ts'
@@ -24,6 +25,7 @@ const newsletter = `<table width="900" style="min-width:900px"><tr><td width="45
 
 beforeAll(async () => {
   ;[world, browser] = await Promise.all([startWorld(), launchBrowser()])
+  const invoice = await makePdf((file) => file.text(`Invoice 1042. ${instruction}`))
   world.dns.set('news.example', { TXT: ['v=spf1 ip4:127.0.0.0/8 -all'] })
   world.dns.set('_dmarc.news.example', { TXT: ['v=DMARC1; p=reject'] })
   await world.deliver({
@@ -32,7 +34,7 @@ beforeAll(async () => {
     subject: longSubject,
     text: longText,
     html: newsletter,
-    attachments: [{ filename: 'invoice.pdf', content: '%PDF-1.4\n%%EOF', contentType: 'application/pdf' }],
+    attachments: [{ filename: 'invoice.pdf', content: invoice, contentType: 'application/pdf' }],
   })
   const message = await world.waitForMail('sales', longSubject)
   await world.expectApi(200, 'PATCH', `/threads/${message.thread_id}`, { body: { add_labels: ['a-label-of-some-length'] } })
@@ -305,6 +307,42 @@ describe('formatted mail', () => {
     const [opened] = await Promise.all([page.context().waitForEvent('page'), file.getByRole('button', { name: 'Open' }).click()])
     expect(await opened.evaluate('opener')).toBe(null)
     await opened.close()
+  })
+
+  test('the text of a PDF is shown in the page, with warnings about it', async () => {
+    await open(/A subject that is much/)
+    await page.getByRole('list', { name: 'Attachments' }).getByRole('button', { name: 'Preview' }).click()
+    const preview = page.getByRole('dialog', { name: 'invoice.pdf' })
+    await preview.getByText('Invoice 1042.').last().waitFor()
+    await preview.getByText('Instructions to a model').waitFor()
+    await lookAt(page, 'pdf-preview', () => preview.getByText('Invoice 1042.').last().waitFor())
+    await page.keyboard.press('Escape')
+    await preview.waitFor({ state: 'detached' })
+  })
+
+  test('a reviewer reads the text of a PDF in a draft, and why another has none', async () => {
+    const file = async (filename: string, content: Buffer) => ({
+      filename,
+      content_type: 'application/pdf',
+      content: content.toString('base64'),
+    })
+    const attachments = [
+      await file('offer.pdf', await makePdf((page) => page.text('Offer of 9 apples'))),
+      await file('broken.pdf', Buffer.from('%PDF-1.4\n%%EOF')),
+    ]
+    const body = { to: ['x@example.com'], subject: 'Offer with files', text: 'See the files', attachments }
+    const { id } = await world.expectApi(201, 'POST', '/mailboxes/sales/drafts', { body })
+    await world.expectApi(200, 'POST', `/mailboxes/sales/drafts/${id}/request-approval`)
+    await page.goto(`/console/approvals/sales/${id}`)
+    const files = page.getByRole('list', { name: 'Attachments' }).getByRole('listitem')
+    await files.filter({ hasText: 'offer.pdf' }).getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('dialog', { name: 'offer.pdf' }).getByText('Offer of 9 apples').waitFor()
+    await page.keyboard.press('Escape')
+    await files.filter({ hasText: 'broken.pdf' }).getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('dialog', { name: 'broken.pdf' }).getByText('This attachment is broken').waitFor()
+    await page.keyboard.press('Escape')
+    await world.expectApi(200, 'DELETE', `/mailboxes/sales/drafts/${id}`)
+    owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !/422 .*\/text/.test(problem)))
   })
 })
 

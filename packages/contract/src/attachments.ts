@@ -69,6 +69,43 @@ export const attachmentFormats = ['pdf', 'docx', 'xlsx', 'csv', 'html', 'rtf', '
 export const attachmentTextCharactersMax = 500_000
 export const attachmentTextCharactersDefault = 100_000
 
+const textQuery = strict({
+  max_characters: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: attachmentTextCharactersMax,
+      default: attachmentTextCharactersDefault,
+      description: 'The maximum number of characters of `text`.',
+    }),
+  ),
+})
+
+export const AttachmentText = Type.Object(
+  {
+    attachment_id: Type.String(),
+    filename: Type.String(),
+    content_type: Type.String({ description: 'The type that the sender declared.' }),
+    format: Type.Unsafe<(typeof attachmentFormats)[number]>({
+      type: 'string',
+      enum: [...attachmentFormats],
+      description: 'The format that the bytes have.',
+    }),
+    text: Type.String({ description: 'Markdown. Untrusted, because the sender wrote it.' }),
+    token_estimate: Type.Integer({ description: 'About the number of tokens of `text` in a language model: a quarter of its bytes.' }),
+    truncated: Type.Boolean({ description: 'True if the attachment has more text.' }),
+    flags: Type.Array(Flag, { description: 'Indicators of deception in the text, at most one of each type.' }),
+  },
+  { $id: 'AttachmentText' },
+)
+
+const textErrors = [
+  'attachment_damaged',
+  'attachment_encrypted',
+  'attachment_not_supported',
+  'attachment_too_complex',
+  'rate_limited',
+] as const
+
 export const getAttachmentText = operation({
   id: 'getAttachmentText',
   method: 'GET',
@@ -77,35 +114,24 @@ export const getAttachmentText = operation({
   tag: 'Messages',
   scopes: ['mail:read'],
   params: strict({ email_address: MailboxParam, message_id: id('message'), attachment_id: id('attachment') }),
-  query: strict({
-    max_characters: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: attachmentTextCharactersMax,
-        default: attachmentTextCharactersDefault,
-        description: 'The maximum number of characters of `text`.',
-      }),
-    ),
-  }),
+  query: textQuery,
   status: 200,
-  reply: Type.Object(
-    {
-      attachment_id: Type.String(),
-      filename: Type.String(),
-      content_type: Type.String({ description: 'The type that the sender declared.' }),
-      format: Type.Unsafe<(typeof attachmentFormats)[number]>({
-        type: 'string',
-        enum: [...attachmentFormats],
-        description: 'The format that the bytes have.',
-      }),
-      text: Type.String({ description: 'Markdown. Untrusted, because the sender wrote it.' }),
-      token_estimate: Type.Integer({ description: 'About the number of tokens of `text` in a language model: a quarter of its bytes.' }),
-      truncated: Type.Boolean({ description: 'True if the attachment has more text.' }),
-      flags: Type.Array(Flag, { description: 'Indicators of deception in the text, at most one of each type.' }),
-    },
-    { $id: 'AttachmentText' },
-  ),
-  errors: ['attachment_damaged', 'attachment_encrypted', 'attachment_not_supported', 'attachment_too_complex', 'rate_limited'],
+  reply: AttachmentText,
+  errors: [...textErrors],
+})
+
+export const getDraftAttachmentText = operation({
+  id: 'getDraftAttachmentText',
+  method: 'GET',
+  path: '/api/v1/mailboxes/{email_address}/drafts/{draft_id}/attachments/{attachment_id}/text',
+  summary: 'Gets the text of an attachment of a draft as Markdown, or the metadata of an image.',
+  tag: 'Drafts',
+  scopes: ['drafts:read'],
+  params: strict({ email_address: MailboxParam, draft_id: id('draft'), attachment_id: id('attachment') }),
+  query: textQuery,
+  status: 200,
+  reply: AttachmentText,
+  errors: [...textErrors],
 })
 
 export const downloadAttachment = operation({

@@ -100,6 +100,7 @@ export const calls: Call[] = [
   { call: 'drafts.review', path: ['sales', '$draft'] },
   { call: 'drafts.message', path: ['sales', '$draft'], error: 'not_found' },
   { call: 'drafts.versions', path: ['sales', '$draft'] },
+  { call: 'drafts.attachmentText', path: ['sales', '$draft', '$attachment'], error: 'not_found' },
   { call: 'drafts.send', path: ['sales', '$draft'], args: {} },
   { call: 'drafts.message', path: ['sales', '$draft'] },
   { call: 'drafts.create', path: ['sales'], args: { subject: 'Left' }, save: { other: 'id' } },

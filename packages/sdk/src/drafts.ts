@@ -1,5 +1,6 @@
 // Drafts of one mailbox have versions, and are sent once, immediately or at a scheduled time. `mailbox` is a full address or an agent handle everywhere.
 import type { requestApproval, reviewDraft } from '@callsign/contract/approvals'
+import type { getDraftAttachmentText } from '@callsign/contract/attachments'
 import type { listAllDrafts, listDrafts } from '@callsign/contract/draft-lists'
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
@@ -82,6 +83,18 @@ export class Drafts {
   /** The message that the draft would be sent as, with warnings for the person that approves it. */
   review(mailbox: string, id: string, options?: RequestOptions): Promise<DraftReview> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/review`, options })
+  }
+
+  /** The text of a file of the draft as Markdown. */
+  attachmentText(
+    mailbox: string,
+    id: string,
+    attachmentId: string,
+    query?: QueryOf<typeof getDraftAttachmentText>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<typeof getDraftAttachmentText>> {
+    const where = path`/mailboxes/${mailbox}/drafts/${id}/attachments/${attachmentId}/text`
+    return this.#connection.request({ method: 'GET', path: where, query, options })
   }
 
   /** Makes a draft wait for a person, or renews a request that has expired. From then on, only an organization key sends it. */

@@ -31,7 +31,17 @@ export type {
 export type { CreatedKey, Key, KeyPage } from './keys.ts'
 export type { MailboxLabel, MailboxLabelPage } from './labels.ts'
 export type { MailRule, MailRulePage } from './mail-rules.ts'
-export type { Message, MessageItem, MessagePage, MessageSummary, SearchPage, SummaryPage, Thread, ThreadPage } from './messages.ts'
+export type {
+  AttachmentText,
+  Message,
+  MessageItem,
+  MessagePage,
+  MessageSummary,
+  SearchPage,
+  SummaryPage,
+  Thread,
+  ThreadPage,
+} from './messages.ts'
 export type { Organization } from './organization.ts'
 export type { MailList, QueuedMessage, SummaryList } from './outbound-mail.ts'
 export { allItems, everyItem } from './pages.ts'

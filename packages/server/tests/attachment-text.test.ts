@@ -84,6 +84,25 @@ test('an attachment is found only below its own message, with a key for its mail
   await harness.expectApi(403, 'GET', pathOf('table.csv'), { key: agentKey })
 })
 
+test('an attachment of a draft is read below its own draft, with a key for its mailbox', async () => {
+  const attachments = [{ filename: 'table.csv', content: Buffer.from('Item,Price\nApple,9').toString('base64') }]
+  const draft = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: { attachments } })
+  const other = await harness.expectApi(201, 'POST', '/mailboxes/ann/drafts', { body: {} })
+  const [{ id }] = draft.attachments
+  const textOf = (mailbox: string, draftId: string, attachment = id) =>
+    `/mailboxes/${mailbox}/drafts/${draftId}/attachments/${attachment}/text`
+  expect(await harness.expectApi(200, 'GET', textOf('ann', draft.id))).toMatchObject({
+    format: 'csv',
+    text: expect.stringContaining('Apple'),
+  })
+  expect(await harness.expectApi(200, 'GET', `${textOf('ann', draft.id)}?max_characters=8`)).toMatchObject({ truncated: true })
+  await harness.expectApi(404, 'GET', textOf('ann', other.id))
+  await harness.expectApi(404, 'GET', textOf('ben', draft.id))
+  await harness.expectApi(404, 'GET', textOf('ann', draft.id, message.attachments[0].id))
+  await harness.expectApi(404, 'GET', `/mailboxes/ann/messages/${message.id}/attachments/${id}/text`)
+  await harness.expectApi(403, 'GET', textOf('ann', draft.id), { key: agentKey })
+})
+
 test('an attachment of a quarantined message needs the scope quarantine:read', async () => {
   harness.dns.set('outside.test', { TXT: ['v=spf1 ip4:127.0.0.0/8 ip6:::1 -all'] })
   await harness.expectApi(201, 'POST', '/identities/ben/mail-rules', {

@@ -143,6 +143,13 @@ export const mailDetails: Record<string, OperationDetails> = {
     sdk: 'const { text } = await callsign.messages.attachmentText($email_address, $message_id, $attachment_id, $query)',
     cli: `callsign mail attachments ${sampleId('message')} --text ${sampleId('attachment')}`,
   },
+  getDraftAttachmentText: {
+    description:
+      'Returns the text of an attachment of a draft, so that a reviewer can read it without a viewer. It is the same as for an attachment of a message.',
+    query: { max_characters: 20_000 },
+    reply: { format: 'pdf', text: '# Invoice 1042\n\nTotal: 120 EUR', token_estimate: 8 },
+    sdk: 'const { text } = await callsign.drafts.attachmentText($email_address, $draft_id, $attachment_id, $query)',
+  },
   downloadAttachment: {
     description:
       'Downloads an attachment. Take the whole link from `url` of the attachment. It is signed and valid for one hour, and it needs no key, so treat it as a secret. Get the message again for a new link.',

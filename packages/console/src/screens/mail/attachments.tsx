@@ -1,10 +1,13 @@
-// Attachments with size, type and a preview of images and text. A PDF opens in a tab of its own.
-import type { MessageItem } from '@callsign/sdk'
-import { useState } from 'preact/hooks'
+// Attachments with size, type and a preview of images and of the text of files. A PDF also opens in a tab of its own.
+import type { AttachmentText, MessageItem } from '@callsign/sdk'
+import { useEffect, useState } from 'preact/hooks'
+import { useQuery } from '../../cache/query.ts'
+import { Notice } from '../../elements/badge.tsx'
 import { Button, ButtonLink } from '../../elements/button.tsx'
 import { Dialog } from '../../elements/dialog.tsx'
 import { Icon } from '../../elements/icon.tsx'
 import { toastError } from '../../elements/toasts.tsx'
+import { FlagList } from './flag-list.tsx'
 
 type Attachment = MessageItem['attachments'][number]
 
@@ -13,6 +16,9 @@ const shownMs = 60_000
 const textCharactersMax = 200_000
 const imageTypes = /^image\/(png|jpeg|gif|webp|avif)$/i
 const pdfType = /^application\/pdf$/i
+/** Formats whose text the server extracts. */
+const documentTypes =
+  /^(application\/(pdf|rtf|vnd\.openxmlformats-officedocument\.(wordprocessingml\.document|spreadsheetml\.sheet))|text\/rtf)$/i
 const textTypes = /^(text\/(plain|csv|markdown|calendar)|application\/(json|xml))$/i
 
 export function sizeText(bytes: number): string {
@@ -27,7 +33,13 @@ export function mediaPath(url: string | null): string | null {
   return pathname.startsWith('/media/') ? pathname + search : null
 }
 
-export function Attachments({ attachments }: { attachments: Attachment[] }) {
+type AttachmentsProps = {
+  attachments: Attachment[]
+  /** Reads the text of one of these attachments. */
+  readText: (id: string) => Promise<AttachmentText>
+}
+
+export function Attachments({ attachments, readText }: AttachmentsProps) {
   const [open, setOpen] = useState<Attachment | null>(null)
   if (attachments.length === 0) return null
   return (
@@ -45,7 +57,7 @@ export function Attachments({ attachments }: { attachments: Attachment[] }) {
                 Open
               </Button>
             )}
-            {(imageTypes.test(attachment.content_type) || textTypes.test(attachment.content_type)) && (
+            {[imageTypes, textTypes, documentTypes].some((types) => types.test(attachment.content_type)) && (
               <Button size="small" kind="quiet" onClick={() => setOpen(attachment)}>
                 Preview
               </Button>
@@ -54,7 +66,7 @@ export function Attachments({ attachments }: { attachments: Attachment[] }) {
           </li>
         ))}
       </ul>
-      {open && <Preview attachment={open} onClose={() => setOpen(null)} />}
+      {open && <Preview attachment={open} readText={readText} onClose={() => setOpen(null)} />}
     </>
   )
 }
@@ -87,22 +99,48 @@ async function openPdf(attachment: Attachment): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(url), shownMs)
 }
 
-function Preview({ attachment, onClose }: { attachment: Attachment; onClose: () => void }) {
+type PreviewProps = Pick<AttachmentsProps, 'readText'> & { attachment: Attachment; onClose: () => void }
+
+function Preview({ attachment, readText, onClose }: PreviewProps) {
+  const { filename, content_type: type, size_bytes: bytes } = attachment
   const path = mediaPath(attachment.url)
-  const [text, setText] = useState<string | null>(null)
-  const isImage = imageTypes.test(attachment.content_type)
-  if (!isImage && text === null && path) {
+  return (
+    <Dialog title={filename} isWide onClose={onClose}>
+      {imageTypes.test(type) && path && <img class="attachment-image" src={path} alt={filename} />}
+      {textTypes.test(type) && path && <PlainFile path={path} />}
+      {documentTypes.test(type) && <DocumentText attachment={attachment} readText={readText} />}
+      <p class="faint">
+        {type}, {sizeText(bytes)}
+      </p>
+    </Dialog>
+  )
+}
+
+function PlainFile({ path }: { path: string }) {
+  const [text, setText] = useState('Loading')
+  useEffect(() => {
     fetch(path, { credentials: 'omit' })
       .then((response) => response.text())
       .then((content) => setText(content.slice(0, textCharactersMax)))
       .catch(toastError)
-  }
+  }, [path])
+  return <pre class="pre">{text}</pre>
+}
+
+/**
+ * The text that the server extracts. The browser's own viewer would run the scripts of a PDF, which can open dialogs over the console, and
+ * it does not work in a sandboxed frame.
+ */
+function DocumentText({ attachment, readText }: Omit<PreviewProps, 'onClose'>) {
+  const { data, error } = useQuery(`attachment text ${attachment.id}`, () => readText(attachment.id))
+  if (error.value) return <Notice tone="warn">{error.value.message}</Notice>
+  if (!data.value) return <p>Loading</p>
+  const { text, truncated, flags } = data.value
   return (
-    <Dialog title={attachment.filename} isWide onClose={onClose}>
-      {isImage && path ? <img class="attachment-image" src={path} alt={attachment.filename} /> : <pre class="pre">{text ?? 'Loading'}</pre>}
-      <p class="faint">
-        {attachment.content_type}, {sizeText(attachment.size_bytes)}
-      </p>
-    </Dialog>
+    <>
+      <FlagList flags={flags} />
+      <p class="faint">The text of the file, without its layout and pictures{truncated ? '. The file has more text' : ''}.</p>
+      {text.trim() === '' ? <p>This file has no text.</p> : <pre class="pre">{text}</pre>}
+    </>
   )
 }

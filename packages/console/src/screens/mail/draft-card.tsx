@@ -48,7 +48,7 @@ export function DraftCard({ handle, draft }: { handle: string; draft: Draft }) {
           </span>
         </div>
         {draft.text ? <MailText text={draft.text} /> : <p class="faint">This draft has no text yet.</p>}
-        <Attachments attachments={draft.attachments} />
+        <Attachments attachments={draft.attachments} readText={(id) => client.drafts.attachmentText(handle, draft.id, id)} />
         <DraftActions handle={handle} draft={draft} onDiscard={() => setDiscarding(true)} />
       </div>
       {isDiscarding && (

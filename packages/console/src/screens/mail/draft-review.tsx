@@ -245,7 +245,7 @@ function DraftContent({ handle, draft, review }: { handle: string; draft: Draft;
       {draft.version > 1 && <DraftChanges handle={handle} draft={draft} />}
       {review.text ? <MailText text={review.text} /> : !review.html && <p class="faint">This draft has no text yet.</p>}
       {review.html && <MailFrame message={{ id: draft.id, html: review.html, attachments: draft.attachments }} />}
-      <Attachments attachments={draft.attachments} />
+      <Attachments attachments={draft.attachments} readText={(id) => client.drafts.attachmentText(handle, draft.id, id)} />
     </>
   )
 }

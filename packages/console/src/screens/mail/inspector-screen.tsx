@@ -133,7 +133,10 @@ function Summary({ message }: { message: Message }) {
       </dl>
       <FlagList flags={message.flags} />
       <CodeChips codes={message.codes} />
-      <Attachments attachments={message.attachments} />
+      <Attachments
+        attachments={message.attachments}
+        readText={(id) => client.messages.attachmentText(message.mailbox_id, message.id, id)}
+      />
     </div>
   )
 }

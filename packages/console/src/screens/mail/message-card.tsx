@@ -72,7 +72,7 @@ function UnfoldedMessage({ handle, message }: { handle: string; message: Message
       <FlagList flags={message.flags} />
       <CodeChips codes={message.codes} />
       <Body message={message} isProven={isProven(authentication)} />
-      <Attachments attachments={message.attachments} />
+      <Attachments attachments={message.attachments} readText={(id) => client.messages.attachmentText(handle, message.id, id)} />
     </div>
   )
 }

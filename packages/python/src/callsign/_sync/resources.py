@@ -531,6 +531,31 @@ class Drafts:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    def attachment_text(
+        self,
+        email_address: str,
+        draft_id: str,
+        attachment_id: str,
+        *,
+        max_characters: int | Unset = UNSET,
+        request_timeout: float | None = None,
+    ) -> AttachmentText:
+        """Returns the text of an attachment of a draft, so that a reviewer can read it without a
+        viewer. It is the same as for an attachment of a message.
+        """
+        return self._connection.request(
+            Request[AttachmentText](
+                "GET",
+                f"/mailboxes/{segment(email_address)}/drafts/{segment(draft_id)}/attachments/{segment(attachment_id)}/text",
+                query=given(
+                    {
+                        "max_characters": max_characters,
+                    }
+                ),
+                timeout=request_timeout,
+            )
+        )
+
     def create(
         self,
         email_address: str,

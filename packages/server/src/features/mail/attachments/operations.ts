@@ -60,9 +60,9 @@ export interface Attachments extends FileHeads {
   keepBytes(organizationId: string, id: string, bytes: Buffer): Promise<StoredBytes>
   /** The bytes of a file of an attachment source. */
   readFile(file: StoredBytes): Promise<Buffer>
-  /** The text of an attachment of this message, read on a worker thread. Throws 404 if the message has no such attachment. */
+  /** The text of an attachment of this message or draft, read on a worker thread. Throws 404 if it has no such attachment. */
   readText(
-    message: { id: string; organization_id: string },
+    holder: { id: string; organization_id: string },
     id: string,
     query: QueryOf<typeof getAttachmentText>,
   ): Promise<ReplyOf<typeof getAttachmentText>>
@@ -255,12 +255,12 @@ export function createAttachments({ db, blobs, web, decode, fileReader, linkKey,
       for (const key of keys) blobs.delete(key).catch(() => {})
     },
 
-    async readText(message, id, query) {
+    async readText(holder, id, query) {
       const row = await store.findStored(db, id)
-      if (row?.message_id !== message.id) throw notFound('attachment')
+      if (!row || (row.message_id ?? row.draft_id) !== holder.id) throw notFound('attachment')
       const { filename, content_type: contentType } = row
       const charactersMax = query.max_characters ?? attachmentTextCharactersDefault
-      const file = { bytes: () => readBytes(row), filename, contentType, charactersMax, owner: message.organization_id }
+      const file = { bytes: () => readBytes(row), filename, contentType, charactersMax, owner: holder.organization_id }
       return toAttachmentText({ id, filename, contentType }, await fileReader.read(file))
     },
 

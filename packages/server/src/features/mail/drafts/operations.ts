@@ -137,7 +137,7 @@ export function createDrafts(parts: Parts): Drafts {
   }
 
   return {
-    ...createDraftReview({ db, identities, approvals, requireDraft, show, removeDraft }),
+    ...createDraftReview({ db, identities, attachments, approvals, requireDraft, show, removeDraft }),
     ...approvals,
     approvals,
     show,

@@ -1,5 +1,6 @@
 // Review of drafts. It lists the drafts of all mailboxes and earlier versions, finds the message of a sent draft, and rejects a draft with a reason.
 
+import type { getDraftAttachmentText } from '@callsign/contract/attachments'
 import type * as lists from '@callsign/contract/draft-lists'
 import type * as contract from '@callsign/contract/drafts'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
@@ -11,6 +12,7 @@ import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { actorOf } from '../../account/organizations/operations.ts'
+import type { Attachments } from '../attachments/operations.ts'
 import { checkReviewer } from './approval.ts'
 import type { ApprovalChanges } from './approvals.ts'
 import type { DraftRow } from './model.ts'
@@ -25,6 +27,12 @@ export interface DraftReview {
   listDraftVersions(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.listDraftVersions>>
   /** `GET …/drafts/{draft_id}/message`: throws 404 for a draft that was not sent. */
   getDraftMessage(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getDraftMessage>>
+  /** `GET …/drafts/{draft_id}/attachments/{attachment_id}/text`. */
+  getDraftAttachmentText(
+    caller: Caller,
+    params: { email_address: string; draft_id: string; attachment_id: string },
+    query: QueryOf<typeof getDraftAttachmentText>,
+  ): Promise<ReplyOf<typeof getDraftAttachmentText>>
   /** `POST …/drafts/{draft_id}/reject`: deletes the draft and emits `draft.rejected`. */
   rejectDraft(
     call: Call,
@@ -37,6 +45,7 @@ export interface DraftReview {
 type Parts = {
   db: Database
   identities: Identities
+  attachments: Attachments
   approvals: ApprovalChanges
   /** Throws 404 when the mailbox does not have this draft. */
   requireDraft: (owner: MailboxOwner, id: string) => Promise<DraftRow>
@@ -45,7 +54,7 @@ type Parts = {
   removeDraft: (tx: Tx, owner: MailboxOwner, id: string, version: number | undefined) => Promise<DraftRow>
 }
 
-export function createDraftReview({ db, identities, approvals, requireDraft, show, removeDraft }: Parts): DraftReview {
+export function createDraftReview({ db, identities, attachments, approvals, requireDraft, show, removeDraft }: Parts): DraftReview {
   const mailboxIdsOf = (caller: Caller): string[] | null => caller.agents?.map(({ mailboxId }) => mailboxId) ?? null
 
   return {
@@ -81,6 +90,11 @@ export function createDraftReview({ db, identities, approvals, requireDraft, sho
       const sent = await store.findSent(db, mailboxId, id)
       if (!sent) throw notFound('sent draft')
       return { draft_id: id, message_id: sent.message_id, sent_at: sent.sent_at.toISOString() }
+    },
+
+    async getDraftAttachmentText(caller, params, query) {
+      const draft = await requireDraft(await identities.requireMailbox(caller, params.email_address), params.draft_id)
+      return attachments.readText(draft, params.attachment_id, query)
     },
 
     async rejectDraft(call, mailbox, id, body = {}) {

@@ -1,5 +1,6 @@
 // The endpoints of drafts.
 import * as approvals from '@callsign/contract/approvals'
+import { getDraftAttachmentText } from '@callsign/contract/attachments'
 import * as lists from '@callsign/contract/draft-lists'
 import * as contract from '@callsign/contract/drafts'
 import { type Route, route } from '../../../core/route.ts'
@@ -18,6 +19,7 @@ export const draftRoutes = (drafts: Drafts): Route[] => [
   route(contract.getDraftMessage, 'agent', (call, { params }) =>
     drafts.getDraftMessage(call.caller, params.email_address, params.draft_id),
   ),
+  route(getDraftAttachmentText, 'agent', (call, { params, query }) => drafts.getDraftAttachmentText(call.caller, params, query)),
   route(contract.rejectDraft, 'agent', (call, { params, body }) => drafts.rejectDraft(call, params.email_address, params.draft_id, body)),
   route(approvals.listApprovals, 'agent', (call, { query }) => drafts.listApprovals(call.caller, query)),
   route(approvals.requestApproval, 'agent', (call, { params, body }) =>
