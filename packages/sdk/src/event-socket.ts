@@ -19,9 +19,16 @@ const silenceMsMax = 5 * 60_000
 /** Messages that may wait for the caller. A socket with more is closed, and the next one continues after the last message taken. */
 const waitingMax = 1000
 
-/** Yields the blocks of one socket until it ends. Throws if it cannot be opened. */
-export async function* readSocket(address: string, token: string, signal: AbortSignal | undefined): AsyncGenerator<Block> {
-  const socket = new WebSocket(address, ['callsign.events', `bearer.${token}`])
+/** Yields the blocks of one socket until it ends. `options` are those of `socketOptions`. Throws if it cannot be opened. */
+export async function* readSocket(
+  address: string,
+  token: string,
+  options: { dispatcher?: object },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Block> {
+  const protocols = ['callsign.events', `bearer.${token}`]
+  // Only Node gets a dispatcher, and takes an object in place of the protocols.
+  const socket = new WebSocket(address, options.dispatcher ? ({ ...options, protocols } as unknown as string[]) : protocols)
   const waiting: Block[] = []
   let [isOpened, isEnded] = [false, false]
   let wake = () => {}

@@ -3,6 +3,7 @@ import type { createSocketToken, listEvents, streamEvents } from '@callsign/cont
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { ApiError } from './errors.ts'
 import { type Block, readBlock, readSocket } from './event-socket.ts'
+import { socketOptions } from './proxy.ts'
 import type { Connection, RequestOptions } from './request.ts'
 
 export type EventPage = ReplyOf<typeof listEvents>
@@ -18,7 +19,11 @@ export type FollowOptions = QueryOf<typeof streamEvents> & {
   signal?: AbortSignal
   onStart?: (after: string) => void
   onReset?: (lost: string, after: string) => void | Promise<void>
-  /** The protocol of the stream. Server-sent events by default. A WebSocket requires a runtime with the global `WebSocket`. */
+  /**
+   * The protocol of the stream. Server-sent events by default. A WebSocket requires a runtime with the global `WebSocket`. On Node it goes
+   * through the proxy that HTTPS_PROXY or HTTP_PROXY names. Server-sent events are used in its place where the runtime's WebSocket cannot
+   * use this proxy, such as in Bun.
+   */
   transport?: 'sse' | 'websocket'
 }
 
@@ -93,12 +98,14 @@ export class Events {
     query: QueryOf<typeof streamEvents>,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Block> {
-    if (transport === 'sse') return yield* readEvents(await this.#connection.open('/events/stream', query, signal), signal)
+    const address = this.#connection.streamAddress('/events/stream', query)
+    const options = transport === 'sse' ? null : socketOptions(address)
+    if (!options) return yield* readEvents(await this.#connection.open('/events/stream', query, signal), signal)
     const { keyId, bearerToken } = this.#connection
     // A token of the console opens a socket by itself.
     const token = keyId === null ? bearerToken : (await this.createSocketToken(signal && { signal })).token
     try {
-      yield* readSocket(this.#connection.streamAddress('/events/stream', query), token, signal)
+      yield* readSocket(address, token, options, signal)
     } catch (error) {
       // A WebSocket does not tell why it was refused. The list refuses the same filters with the reason.
       const { after, ...filters } = query

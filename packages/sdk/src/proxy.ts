@@ -1,5 +1,6 @@
-// The HTTP proxy that the environment names, for requests and tunnels on Node. Deno and Bun apply the same variables to `fetch` themselves.
+// The HTTP proxy that the environment names, for requests, event sockets and tunnels on Node. Deno and Bun apply the same variables to `fetch` themselves.
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { addressOf, connectThrough, credentialsOf } from './proxy-connection.ts'
 import { nodeModule } from './vault/bytes.ts'
 
@@ -52,6 +53,42 @@ export const fetchByEnvironment = (input: string, init: RequestInit): Promise<Re
   const proxy = node && proxyFor(new URL(input), processEnvironment())
   return proxy ? fetchThrough(node, proxy, new URL(input), init) : fetch(input, init)
 }
+
+/**
+ * The third option of a WebSocket that goes through the proxy of the environment: none where no proxy applies, and null where this
+ * runtime's WebSocket cannot use it. Node takes a dispatcher of its own undici. Deno applies the variables itself, from 2.5 on.
+ */
+export function socketOptions(address: string): { dispatcher?: object } | null {
+  const { Deno, process } = globalThis as { Deno?: unknown; process?: { versions?: { node?: string } } }
+  if (Deno !== undefined || process?.versions?.node === undefined) return {}
+  const proxy = proxyFor(new URL(address.replace(/^ws/, 'http')), processEnvironment())
+  if (!proxy) return {}
+  const node = nodeParts()
+  const current = (globalThis as Record<symbol, unknown>)[Symbol.for('undici.globalDispatcher.1')] as object | undefined
+  // A dispatcher of another class is the program's own, and does not take a function that connects.
+  if (!node || current?.constructor.name !== 'Agent') return null
+  const Agent = current.constructor as new (options: { connect: Connect }) => object
+  return {
+    dispatcher: new Agent({
+      connect({ protocol, hostname, port }, callback) {
+        const isTls = protocol === 'https:'
+        const host = hostname.replace(/^\[|\]$/g, '')
+        connectThrough(node, proxy, `${hostname}:${port || (isTls ? 443 : 80)}`).then((plain) => {
+          if (!isTls) return callback(null, plain)
+          const secure = node.tls.connect({ socket: plain, ALPNProtocols: ['http/1.1'], ...(!node.net.isIP(host) && { servername: host }) })
+          secure.once('error', callback)
+          secure.once('secureConnect', () => callback(null, secure.off('error', callback)))
+        }, callback)
+      },
+    }),
+  }
+}
+
+/** The function of undici's Agent that opens a connection. */
+type Connect = (
+  target: { protocol: string; hostname: string; port: string },
+  callback: (error: Error | null, socket?: Socket) => void,
+) => void
 
 /** Null in browsers, and in the runtimes whose own `fetch` uses proxies. */
 function nodeParts() {

@@ -1,9 +1,10 @@
-// Requests through the proxy that the environment names: by the client, and by the command line from its first request on.
+// Requests and event sockets through the proxy that the environment names: by the client, and by the command line from its first request on.
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Server } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { createCommandLine } from '../../cli/tests/command-line.ts'
 import { createCertificate } from '../../server/tests/harness/certificate.ts'
 import { Callsign } from '../src/index.ts'
@@ -17,24 +18,34 @@ const seen: { line: string; proxyKey: string | undefined; key: string | undefine
 const note = ({ method, url, headers }: IncomingMessage) =>
   void seen.push({ line: `${method} ${url}`, proxyKey: headers['proxy-authorization'], key: headers.authorization })
 
-/** Answers every request with its body, and requests without one like `GET /me`. */
+/** Answers every request with its body, streams with an event, and requests without a body like `GET /me`. */
 const echo = (request: IncomingMessage, response: import('node:http').ServerResponse) => {
   note(request)
   response.setHeader('content-type', 'application/json')
+  if (request.url?.endsWith('/events/stream')) return response.end('id: evt_1\ndata: {"id":"evt_1","type":"email.received"}\n\n')
   if (request.url?.endsWith('/gone') || request.method === 'DELETE') return response.writeHead(204).end()
   const body: Buffer[] = []
   request.on('data', (chunk: Buffer) => body.push(chunk))
   request.on('end', () => response.end(body.length > 0 ? Buffer.concat(body) : '{"organization_name":"Through"}'))
 }
 const target = createTlsServer(certificate, echo)
+const plainTarget = createServer(echo)
 const proxy = createServer(echo)
+const sockets = new WebSocketServer({ noServer: true })
+for (const server of [target, plainTarget])
+  server.on('upgrade', (request, socket, head) => {
+    note(request)
+    sockets.handleUpgrade(request, socket, head, (events) => events.send('{"id":"evt_1","type":"email.received"}'))
+  })
 let proxyUrl: string
+let plainPort: number
 beforeAll(async () => {
-  const port = await listening(target)
+  const tlsPort = await listening(target)
+  plainPort = await listening(plainTarget)
   proxyUrl = `http://user:a%20b@127.0.0.1:${await listening(proxy)}`
   proxy.on('connect', (request, client) => {
     note(request)
-    const upstream = connect(port, '127.0.0.1', () => {
+    const upstream = connect(request.url?.endsWith(':443') ? tlsPort : plainPort, '127.0.0.1', () => {
       client.write('HTTP/1.1 200 OK\r\n\r\n')
       upstream.pipe(client).pipe(upstream)
     })
@@ -50,7 +61,8 @@ afterEach(() => {
 afterAll(() => {
   setDefaultCACertificates(trusted)
   line.remove()
-  for (const server of [target, proxy]) {
+  for (const socket of sockets.clients) socket.terminate()
+  for (const server of [target, plainTarget, proxy]) {
     server.closeAllConnections()
     server.close()
   }
@@ -83,6 +95,39 @@ test('requests over TLS go through one tunnel, whose proxy never gets the key', 
     me,
     { ...me, line: 'DELETE /api/v1/keys/key_1' },
   ])
+})
+
+const firstEvent = async (url: string) => {
+  for await (const event of new Callsign({ url, apiKey }).events.follow({ transport: 'websocket' })) return event.id
+  return null
+}
+
+test.each([
+  ['https://callsign.example', 'callsign.example:443'],
+  ['http://callsign.example', 'callsign.example:80'],
+])('events over a WebSocket to %s go through one tunnel, whose proxy never gets the key', async (url, authority) => {
+  vi.stubEnv('ALL_PROXY', proxyUrl)
+  expect(await firstEvent(url)).toBe('evt_1')
+  expect(seen).toEqual([
+    { line: `CONNECT ${authority}`, proxyKey, key: undefined },
+    { line: 'GET /api/v1/events/stream', proxyKey: undefined, key: undefined },
+  ])
+})
+
+test('a WebSocket to a loopback address is direct, and one that cannot use the proxy becomes a stream through it', async () => {
+  vi.stubEnv('ALL_PROXY', proxyUrl)
+  expect(await firstEvent(`http://127.0.0.1:${plainPort}`)).toBe('evt_1')
+  expect(seen.map(({ line }) => line)).toEqual(['GET /api/v1/events/stream'])
+  seen.length = 0
+  const dispatcher = Symbol.for('undici.globalDispatcher.1')
+  const original = Reflect.get(globalThis, dispatcher)
+  Reflect.set(globalThis, dispatcher, new (class OtherAgent {})())
+  try {
+    expect(await firstEvent('http://callsign.example')).toBe('evt_1')
+  } finally {
+    Reflect.set(globalThis, dispatcher, original)
+  }
+  expect(seen).toEqual([{ line: 'GET http://callsign.example/api/v1/events/stream', proxyKey, key: `Bearer ${apiKey}` }])
 })
 
 test('NO_PROXY and loopback addresses are reached directly', async () => {
