@@ -16,6 +16,8 @@ let host: string
 /** A target that answers every request with these bytes, one write each, and then closes if it is asked to. */
 let pieces: string[] = []
 let closes = false
+/** All bytes that this target got. */
+let received = ''
 let raw: Server
 let rawListener: TunnelListener
 let rawHost: string
@@ -31,6 +33,9 @@ beforeAll(async () => {
   listener = await client.tunnels.listen('shop', origin.port, { connections: 1 })
   raw = createServer((socket) => {
     socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1')
+    })
     socket.once('data', async () => {
       for (const piece of pieces) await new Promise((resolve) => socket.write(piece, 'latin1', resolve))
       if (closes) socket.end()
@@ -205,6 +210,53 @@ describe('a public request', () => {
     expect(await answerTo([answer], false, 'TRACE')).toMatch(/^HTTP\/1\.1 405 /)
     for (const method of ['CONNECT', 'connect', 'trace', 'Trace'])
       expect(await answerTo([answer], false, method)).not.toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  describe('with a method of its own and a body', () => {
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
+    const send = (fields: string, body: string) => {
+      pieces = [answer]
+      received = ''
+      return sendRaw(port, `BAN /b HTTP/1.1\r\nHost: ${rawHost}\r\n${fields}\r\n\r\n${body}`)
+    }
+
+    test.each([
+      ['a length', 'Content-Length: 5', 'hello', 'hello'],
+      ['chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n', '5\r\nhello\r\n0\r\n\r\n'],
+      ['repeated headers', 'Cookie: a\r\nCookie: b\r\nContent-Length: 5', 'hello', 'hello'],
+    ])('%s passes, and closes the connection', async (_name, fields, body, passed) => {
+      const text = await send(fields, body)
+      expect(text).toMatch(/^HTTP\/1\.1 200 .*^Connection: close\r$.*ok$/ms)
+      expect(received).toMatch(/^BAN \/b HTTP\/1\.1\r\n/)
+      expect(received.split('\r\n\r\n').slice(1).join('\r\n\r\n')).toBe(passed)
+      await waitFor('the method in the inspector', async () => {
+        const [latest] = (await client.tunnels.requests('raw_one', { limit: 1 })).data
+        return latest?.method === 'BAN' && latest.path === '/b'
+      })
+    })
+
+    test.each([
+      ['two lengths', 'Content-Length: 5\r\nContent-Length: 6', 'hello'],
+      ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+      ['chunks and a length', 'Transfer-Encoding: chunked\r\nContent-Length: 4', '0\r\n\r\n'],
+      ['an unknown coding', 'Transfer-Encoding: xchunked', '0\r\n\r\n'],
+      ['a coding before chunked', 'Transfer-Encoding: gzip, chunked', '0\r\n\r\n'],
+      ['a space before the colon', 'Content-Length : 5', 'hello'],
+      ['a negative length', 'Content-Length: -1', ''],
+      ['two Hosts', 'Host: elsewhere\r\nContent-Length: 5', 'hello'],
+      ['a folded header', 'X: a\r\n Content-Length: 5\r\nContent-Length: 5', 'hello'],
+    ])('%s is refused before the target sees it', async (_name, fields, body) => {
+      expect(await send(fields, `${body}GET /hidden HTTP/1.1\r\nHost: ${rawHost}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 (400|501) /)
+      expect(received).toBe('')
+    })
+
+    test('a request to the API is refused, and not run as another method', async () => {
+      const fields = `Host: localhost:${port}\r\nAuthorization: Bearer ${harness.organizationKey}\r\nContent-Type: application/json`
+      const body = '{"agent_handle":"banned"}'
+      const text = await sendRaw(port, `BAN /api/v1/identities HTTP/1.1\r\n${fields}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      expect(text).toMatch(/^HTTP\/1\.1 400 /)
+      expect((await client.identities.list()).data.map(({ agent_handle }) => agent_handle)).not.toContain('banned')
+    })
   })
 })
 

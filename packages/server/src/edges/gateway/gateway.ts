@@ -160,7 +160,8 @@ export function createGateway(options: GatewayOptions) {
         : connectReference(request.url ?? '') !== null && wantedWrapping(request) !== null,
 
     handle(request: IncomingMessage, response: ServerResponse): void {
-      if (isDraining) response.shouldKeepAlive = false
+      // Node would refuse the next request with such a method on the same connection.
+      if (publicConnections.restoreMethod(request) || isDraining) response.shouldKeepAlive = false
       const handle = handleOf(request)
       if (handle === null) {
         const answer = refusal(

@@ -154,3 +154,19 @@ test('bytes after a response that fills the socket are handed over once', async 
   await new Promise((resolve) => setImmediate(resolve))
   expect(handedOver.length).toBe(1)
 })
+
+test('a method that Node does not know waits for its head, and is handed over as POST with the rest unchanged', async () => {
+  const { publicClient, socket, handedOver } = await openConnection(() => {})
+  const rest = ' / HTTP/1.1\r\nHost: sales.tunnel.test\r\nContent-Length: 2\r\n\r\nhiGET /next'
+  const seen: string[] = []
+  socket.on('data', (bytes) => seen.push(String(bytes)))
+  for (const piece of ['BAN ', rest.slice(1, 40)]) {
+    publicClient.write(piece)
+    await once(socket, 'data')
+    expect(handedOver).toEqual([])
+  }
+  publicClient.write(rest.slice(40))
+  while (seen.length < 4) await new Promise((resolve) => setImmediate(resolve))
+  expect(handedOver).toEqual([socket])
+  expect(seen.at(-1)).toBe(`POST${rest}`)
+})

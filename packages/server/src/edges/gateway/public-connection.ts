@@ -27,7 +27,7 @@ const waitingBytesMax = 64 * 1024
 export class PublicConnection {
   readonly #socket: Socket
   readonly #host: PublicConnectionHost
-  readonly #handOver: (socket: Socket) => void
+  readonly #handOver: (socket: Socket, method: string | null) => void
   readonly #onOver: (connection: PublicConnection) => void
   readonly #reader: SimpleRequestReader
   #response: BareResponse | null = null
@@ -39,13 +39,14 @@ export class PublicConnection {
   #idleSinceMs = performance.now()
 
   /**
-   * `handOver` gets the socket, with all unread bytes, when anything but a simple request to a tunnel arrives.
+   * `handOver` gets the socket, with all unread bytes, when anything but a simple request to a tunnel arrives. `method` is the real method
+   * of the first request in them if Node does not know it, and POST stands in its place. Otherwise it is null.
    * `onOver` is called at the end in either case.
    */
   constructor(
     socket: Socket,
     host: PublicConnectionHost,
-    handOver: (socket: Socket) => void,
+    handOver: (socket: Socket, method: string | null) => void,
     onOver: (connection: PublicConnection) => void,
   ) {
     this.#socket = socket
@@ -100,7 +101,10 @@ export class PublicConnection {
     while (this.#mayServe && this.#at < this.#text.length && this.#socket.writable) {
       const request = this.#reader.read(this.#text, this.#at)
       if (!request) {
-        this.#leave()
+        const unknown = this.#reader.readUnknownMethod(this.#text, this.#at)
+        // `check` limits the time that the rest of the head may take.
+        if (unknown?.isWhole === false) break
+        this.#leave(unknown?.method ?? null)
         return
       }
       this.#at = request.end
@@ -164,8 +168,8 @@ export class PublicConnection {
     response.events?.onPublicClose()
   }
 
-  /** Hands the socket over with all bytes after the last response unread. */
-  #leave(): void {
+  /** Hands the socket over with all bytes after the last response unread, and POST in place of `method` before them. */
+  #leave(method: string | null): void {
     const socket = this.#socket
     socket.off('data', this.#onData)
     socket.off('drain', this.#onDrain)
@@ -176,10 +180,11 @@ export class PublicConnection {
     socket.setTimeout(0)
     // Without a pause the socket would lose bytes until the next listener is added.
     socket.pause()
-    socket.unshift(Buffer.from(this.#text.slice(this.#at), 'latin1'))
+    const text = method === null ? this.#text.slice(this.#at) : `POST${this.#text.slice(this.#at + method.length)}`
+    socket.unshift(Buffer.from(text, 'latin1'))
     this.#forget()
     this.#onOver(this)
-    this.#handOver(socket)
+    this.#handOver(socket, method)
     socket.resume()
   }
 }

@@ -79,6 +79,28 @@ test.each([
   expect(create().read(text, 0)).toBeNull()
 })
 
+test('an unknown method of a request to a tunnel is found, whole or not', () => {
+  const read = (text: string) => create().readUnknownMethod(`x${text}`, 1)
+  const length = 'Content-Length: 1\r\n'
+  expect(read(`BAN / HTTP/1.1\r\n${host}${length}\r\nx`)).toEqual({ method: 'BAN', isWhole: true })
+  expect(read(`BAN / HTTP/1.1\r\n${host}`)).toEqual({ method: 'BAN', isWhole: false })
+  for (const text of [
+    `POST / HTTP/1.1\r\n${host}${length}\r\nx`,
+    `trace / HTTP/1.1\r\n${host}${length}\r\nx`,
+    `BAN / HTTP/1.0\r\n${host}${length}\r\nx`,
+    `BAN http://sales.tunnel.test/ HTTP/1.1\r\n${host}${length}\r\nx`,
+    `BAN / HTTP/1.1\r\nHost: api.test\r\n${length}\r\nx`,
+    `BAN / HTTP/1.1\r\n${host}${host}${length}\r\nx`,
+    `BAN / HTTP/1.1\r\n${length}\r\nx`,
+    `BAN / HTTP/1.1\r\n${host}Content-Length : 1\r\n\r\nx`,
+    `BAN / HTTP/1.1\r\n${host}X: 1\r\n Host: api.test\r\n\r\n`,
+    `BAN / HTTP/1.1\r\n${host}X: ${'x'.repeat(17_000)}`,
+    `${'B'.repeat(33)} / HTTP/1.1\r\n${host}\r\n`,
+    'BAN',
+  ])
+    expect(read(text), text.slice(0, 60)).toBeNull()
+})
+
 test('a name that objects have of themselves is a header like others', () => {
   const head = create().read(`GET / HTTP/1.1\r\n${host}__proto__: x\r\nconstructor: y\r\n\r\n`, 0)?.head
   expect(head?.fields.lines).toContain('__proto__: x\r\nconstructor: y\r\n')

@@ -1,11 +1,13 @@
 // Reads requests that are unambiguous: GET, HEAD and methods that Node does not know, of HTTP/1.1 without a body. Node's parser reads or
-// refuses all others.
+// refuses all others, and gets those with an unknown method and a body as POST.
 import { METHODS } from 'node:http'
 import { readField } from './field-line.ts'
 import type { PublicClient } from './forwarding.ts'
 import { BadRequest, isRefusedMethod, type RequestFields, RequestHead, readFields } from './request-head.ts'
 
 const startLinePattern = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) (\/[!"$-~]*) HTTP\/1\.1$/
+const methodPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32} /
+const known = new Set(METHODS)
 /** Methods of which Node's parser knows more. */
 const others = new Set(METHODS.filter((method) => method !== 'GET' && method !== 'HEAD'))
 /** These headers announce a body or ask for more than a response. */
@@ -57,6 +59,23 @@ export class SimpleRequestReader {
     }
     const { handle, fields, shouldKeepAlive } = this.#last as Block
     return { handle, head: new RequestHead(start[1] as string, start[2] as string, 1, fields), shouldKeepAlive, end: end + 4 }
+  }
+
+  /**
+   * The method at `at` if Node's parser does not know it and the request is for a tunnel. Node then reads the request under another
+   * method. `isWhole` is false when more of the head has to arrive. Null leaves the request to Node as it is.
+   */
+  readUnknownMethod(text: string, at: number): { method: string; isWhole: boolean } | null {
+    const method = methodPattern.exec(text.slice(at, at + 34))?.[0].slice(0, -1)
+    if (method === undefined || known.has(method) || isRefusedMethod(method)) return null
+    const end = text.indexOf('\r\n\r\n', at)
+    if (end < 0) return text.length - at > headBytesMax ? null : { method, isWhole: false }
+    const [start, ...lines] = text.slice(at, end).split('\r\n')
+    if (end - at > headBytesMax || !startLinePattern.test(start as string)) return null
+    const fields = lines.map(readField)
+    const hosts = fields.filter((field) => field?.[0].toLowerCase() === 'host')
+    if (fields.includes(null) || hosts.length !== 1) return null
+    return this.#surroundings.findHandle(hosts[0]?.[1] as string) === null ? null : { method, isWhole: true }
   }
 
   #readBlock(lines: string): Block | null {
