@@ -4,17 +4,16 @@ const COMPRESSED = 0x75465a4c
 const UNCOMPRESSED = 0x414c454d
 const HEADER_BYTES = 16
 const WINDOW_BYTES = 4096
-const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
 /** The first content of the window (MS-OXRTFCP §2.2.2.1). */
 const INITIAL =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx'
 
-/** The RTF, or null for other bytes. Gives at most the size that the header declares, and 16 MB. */
-export function decompressRtf(bytes: Buffer): Buffer | null {
+/** The RTF, or null for other bytes. Gives at most the size that the header declares, and `bytesMax`. */
+export function decompressRtf(bytes: Buffer, bytesMax: number): Buffer | null {
   if (bytes.length < HEADER_BYTES) return null
   const kind = bytes.readUInt32LE(8)
-  const size = Math.min(bytes.readUInt32LE(4), OUTPUT_BYTES_MAX)
+  const size = Math.min(bytes.readUInt32LE(4), bytesMax)
   if (kind === UNCOMPRESSED) return bytes.subarray(HEADER_BYTES, HEADER_BYTES + size)
   return kind === COMPRESSED ? decompress(bytes, size) : null
 }

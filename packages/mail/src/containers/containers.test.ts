@@ -1,5 +1,6 @@
 // Containers: winmail.dat, compressed RTF and signed data, whole and broken.
 import { describe, expect, test } from 'vitest'
+import { expectCost } from '../../tests/harness/cost.ts'
 import { parseMessage } from '../mime/parse.ts'
 import { decompressRtf } from './compressed-rtf.ts'
 import { readSignedContent } from './signed-data.ts'
@@ -102,15 +103,73 @@ describe('compressed RTF', () => {
     ],
     ['1a0000001c0000004c5a4675e2d44b51410004205758595a0d6e7d010eb0', '{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}'],
   ])('%s', (hex, text) => {
-    expect(decompressRtf(Buffer.from(hex, 'hex'))?.toString('latin1')).toBe(text)
+    expect(decompressRtf(Buffer.from(hex, 'hex'), 1000)?.toString('latin1')).toBe(text)
   })
 
   test('no more is written than the header declares', () => {
     const bytes = Buffer.from('1a0000001c0000004c5a4675e2d44b51410004205758595a0d6e7d010eb0', 'hex')
     bytes.writeUInt32LE(5, 4)
-    expect(decompressRtf(bytes)?.toString()).toBe('{\\rtf')
-    expect(decompressRtf(bytes.subarray(0, 15))).toBeNull()
-    expect(decompressRtf(Buffer.alloc(100))).toBeNull()
+    expect(decompressRtf(bytes, 1000)?.toString()).toBe('{\\rtf')
+    expect(decompressRtf(bytes, 3)?.toString()).toBe('{\\r')
+    expect(decompressRtf(bytes.subarray(0, 15), 1000)).toBeNull()
+    expect(decompressRtf(Buffer.alloc(100), 1000)).toBeNull()
+  })
+})
+
+describe('a body of compressed RTF alone', () => {
+  /** RTF in the form without compression, as a mail whose only part is winmail.dat. */
+  const mailWith = (rtf: string | Buffer, ...list: Buffer[]) => {
+    const bytes = typeof rtf === 'string' ? Buffer.from(rtf, 'latin1') : rtf
+    const stored =
+      typeof rtf === 'string' ? Buffer.concat([long(bytes.length + 12), long(bytes.length), Buffer.from('MELA'), long(0), bytes]) : rtf
+    const container = tnef(messageProperties(...list, property(0x1009, 0x102, stored)))
+    return parseMessage(
+      Buffer.from(
+        `From: a@b.example\r\nContent-Type: application/ms-tnef; name=winmail.dat\r\nContent-Transfer-Encoding: base64\r\n\r\n${container.toString('base64')}`,
+      ),
+    )
+  }
+
+  test('is the text of the mail, and another body wins over it', () => {
+    const published = Buffer.from(
+      '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0',
+      'hex',
+    )
+    expect(mailWith(published)).toMatchObject({ text: 'hello world', html: null })
+    expect(mailWith(published, property(0x1000, 0x1f, unicode('Body')))).toMatchObject({ text: 'Body', html: null })
+    expect(mailWith(published, property(0x1000, 0x1f, unicode(' ')))).toMatchObject({ text: 'hello world' })
+  })
+
+  test.each([
+    ['lines, signs and Unicode', "{\\rtf1\\ansi\\ansicpg1250 P\\'f8\\u237?\\par\\par {\\b two}\\line \\{3\\}}", 'Pří\n\ntwo\n{3}'],
+    ['rows', '{\\rtf1\\trowd a\\cell b\\cell\\row\\pard c}', 'a\tb\nc'],
+    ['hidden text and files are left out', '{\\rtf1 a{\\v b}{\\pict 00ff}{\\*\\unknown c}{\\bin3 }}}d}', 'ad'],
+    ['groups without an end', '{\\rtf1 {{{a', 'a'],
+  ])('%s', (_name, rtf, text) => {
+    expect(mailWith(rtf)).toMatchObject({ text, html: null })
+  })
+
+  // After the example of MS-OXRTFEX §4.1.
+  test('is the HTML that it was made from', () => {
+    const rtf =
+      '{\\rtf1\\ansi\\ansicpg1251\\fromhtml1 \\deff0{\\fonttbl{\\f0 Arial;}}\\uc1\\pard\\f0 {\\*\\htmltag3 \\par }' +
+      '{\\*\\htmltag64 <p>}\\htmlrtf {\\htmlrtf0 Text {\\*\\htmltag84 <b>}\\htmlrtf {\\b\\htmlrtf0 bold {\\*\\htmltag84 &lt;}\\htmlrtf <\\htmlrtf0 1' +
+      '{\\*\\htmltag92 </b>}\\htmlrtf }\\htmlrtf0  {\\*\\mhtmltag84 <a href="cid:1">}{\\*\\htmltag84 <a href="https://x.example/\\{1\\}">}' +
+      "{\\field{\\*\\fldinst HYPERLINK}{\\fldrslt \\'cf}}{\\*\\htmltag92 </a>}\\htmlrtf\\par}\\htmlrtf0 {\\*\\htmltag72 </p>}}"
+    const { html, text } = mailWith(rtf)
+    expect(html).toBe('\n<p>Text <b>bold &lt;1</b> <a href="https://x.example/{1}">П</a></p>')
+    expect(text).toContain('Text bold <1 П')
+  })
+
+  test('hostile documents are cut and cost little', async () => {
+    expect(mailWith(`{\\rtf1 a\\par${'{'.repeat(5_000)}b}`)).toMatchObject({ text: 'a' })
+    // 17 bytes for each reference of two: 30 MB from 4 MB.
+    const references = Buffer.alloc(4_000_000, 0)
+    for (let at = 0; at + 17 <= references.length; at += 17) references[at] = 0xff
+    const bomb = Buffer.concat([long(references.length + 12), long(0xffffffff), Buffer.from('LZFu'), long(0), references])
+    await expectCost(() => void mailWith(bomb), 3_000)
+    for (const piece of ['{', '\\', "\\'", '\\u1', '\\par', '{\\*\\htmltag ', '\\bin9 ', 'x\\cell ', '\\f1 ', '{}'])
+      await expectCost(() => void mailWith(`{\\rtf1\\fromhtml1 ${piece.repeat(1_000_000 / piece.length)}`), 3_000)
   })
 })
 

@@ -1,18 +1,18 @@
 // Reads TNEF, the container winmail.dat of Outlook (MS-OXTNEF): its text and its files. Bounded, and strict about lengths.
 import { decodeText } from '../mime/charsets.ts'
 import { readDosDate, readProperties } from './mapi-properties.ts'
+import { readRtfBody } from './rtf-body.ts'
 
 /** A file in a container. `bytes` of an embedded message are TNEF again. */
 export type TnefFile = { filename: string; contentType: string; bytes: Buffer }
 
-/** The content of a container. `text`, `html` and `rtf` are versions of one body. `rtf` is compressed. */
+/** The content of a container. `text` and `html` are versions of one body, from its compressed RTF if it has no other. */
 export type TnefContent = {
   subject: string
   author: string
   date: Date | null
   text: string | null
   html: string | null
-  rtf: Buffer | null
   files: TnefFile[]
 }
 
@@ -109,13 +109,13 @@ class TnefReader {
   }
 
   finish(): TnefContent {
+    const isEmpty = !this.#text?.trim() && !this.#html?.trim()
+    const body = isEmpty && this.#rtf ? readRtfBody(this.#rtf) : { text: this.#text, html: this.#html }
     return {
       subject: this.#subject,
       author: this.#author,
       date: this.#date,
-      text: this.#text,
-      html: this.#html,
-      rtf: this.#rtf,
+      ...body,
       files: this.#files,
     }
   }

@@ -1,5 +1,4 @@
 // Opens the files that hold a message or other files: messages, TNEF and signed data.
-import { decompressRtf } from '@callsign/mail/containers/compressed-rtf'
 import { readSignedContent } from '@callsign/mail/containers/signed-data'
 import { readTnef, type TnefContent } from '@callsign/mail/containers/tnef'
 import { htmlToText } from '@callsign/mail/html/text'
@@ -9,8 +8,6 @@ import { parseMessage } from '@callsign/mail/mime/parse'
 import { storableLine, storableText, unifyLineEnds } from '@callsign/mail/mime/storable-text'
 import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
 import type { NamedFile } from '../../../features/mail/attachments/provider.ts'
-import { BoundedText } from './bounded-text.ts'
-import { readRtf } from './rtf.ts'
 import { Unreadable } from './unreadable.ts'
 
 type GivenFile = Pick<NamedFile, 'bytes' | 'filename' | 'contentType'>
@@ -79,7 +76,7 @@ function withoutBase64(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').replace(/-----[^-\n]{1,60}-----/g, ''), 'base64')
 }
 
-function openTnef({ subject, author, date, text, html, rtf, files }: TnefContent): Container {
+function openTnef({ subject, author, date, text, html, files }: TnefContent): Container {
   return {
     kind: 'message',
     fields: [
@@ -87,7 +84,7 @@ function openTnef({ subject, author, date, text, html, rtf, files }: TnefContent
       ['Date', date?.toISOString() ?? ''],
       ['Subject', subject],
     ],
-    text: unifyLineEnds(storableText(text ?? (html === null ? textOfRtf(rtf) : htmlToText(html)))),
+    text: unifyLineEnds(storableText(text ?? htmlToText(html ?? ''))),
     html,
     files: files.map(({ filename, contentType, bytes }) => ({
       filename: cleanFilename(filename) ?? defaultFilename(contentType),
@@ -95,14 +92,4 @@ function openTnef({ subject, author, date, text, html, rtf, files }: TnefContent
       read: () => bytes,
     })),
   }
-}
-
-const rtfCharactersMax = 500_000
-
-function textOfRtf(compressed: Buffer | null): string {
-  const rtf = compressed && decompressRtf(compressed)
-  if (rtf === null) return ''
-  const out = new BoundedText(rtfCharactersMax)
-  readRtf(rtf, out)
-  return out.toText()
 }

@@ -1,193 +1,34 @@
-// Reads the text of Rich Text Format documents (RTF 1.9.1) in one pass over their tokens.
-import { decodeText } from '@callsign/mail/mime/charsets'
+// Reads the text of Rich Text Format documents as Markdown.
+import { readRtf as readDocument } from '@callsign/mail/containers/rtf'
 import type { BoundedText } from './bounded-text.ts'
 import { TableRows } from './markdown-table.ts'
-import { codePageOfCharset, destinationWords, documentCodePages, symbolWords } from './rtf-words.ts'
 import { Unreadable } from './unreadable.ts'
 
-const depthMax = 1_000
-const fontsMax = 5_000
-const tinySizeMax = 2
-
-/** Properties that end with their group. `fallbacks` is the number of characters that follow each \u for old readers. */
-type Group = { isSkipped: boolean; isHidden: boolean; isUnseen: boolean; fallbacks: number; font: number; isFontTable: boolean }
-
-const firstGroup: Group = { isSkipped: false, isHidden: false, isUnseen: false, fallbacks: 1, font: -1, isFontTable: false }
-
-// A control word with its parameter, a byte in hexadecimal, a control symbol, a brace, or text.
-const token = /\\(?:([a-z]{1,32})(-?\d{1,10})? ?|'([0-9a-f]{2})|([^a-z']))|([{}])|([^\\{}\r\n]+)|[\r\n]+/giy
-
 export function readRtf(bytes: Buffer, out: BoundedText): void {
-  new RtfReader(bytes.toString('latin1'), out).read()
-}
-
-class RtfReader {
-  readonly #source: string
-  readonly #out: BoundedText
-  #group: Group = firstGroup
-  readonly #groups: Group[] = []
-  #codePage = 1252
-  readonly #fonts = new Map<number, number>()
-  /** Bytes of one code page that are decoded together, because a character may have two. */
-  #bytes: number[] = []
-  #fallbacksLeft = 0
-  #isGroupStart = false
-  #line: string[] = []
-  #lineCharacters = 0
-  #rows: TableRows | null = null
-  #cells: string[] = []
-
-  constructor(source: string, out: BoundedText) {
-    this.#source = source
-    this.#out = out
+  let rows: TableRows | null = null
+  const endTable = (): void => {
+    rows?.write()
+    rows = null
   }
-
-  read(): void {
-    token.lastIndex = 0
-    while (token.lastIndex < this.#source.length && !this.#out.isFull && this.#lineCharacters <= this.#out.room) {
-      const at = token.lastIndex
-      const found = token.exec(this.#source)
-      if (found === null) {
-        token.lastIndex = at + 1
-        continue
-      }
-      const [, word, parameter, hex, symbol, brace, text] = found
-      if (word !== undefined) this.#word(word, parameter === undefined ? null : Number(parameter))
-      else if (hex !== undefined) this.#byte(Number.parseInt(hex, 16))
-      else if (symbol !== undefined) this.#symbol(symbol)
-      else if (brace === '{') this.#open()
-      else if (brace === '}') this.#close()
-      else if (text !== undefined) this.#text(text)
-      // Line ends between tokens mean nothing.
-      if (brace !== '{' && symbol !== '*' && !/^[\r\n]/.test(found[0])) this.#isGroupStart = false
-    }
-    this.#endParagraph()
-    this.#endTable()
-  }
-
-  #open(): void {
-    this.#flushBytes()
-    if (this.#groups.length >= depthMax) throw new Unreadable('too_complex', `groups nest deeper than ${depthMax}`)
-    this.#groups.push(this.#group)
-    this.#group = { ...this.#group }
-    this.#isGroupStart = true
-  }
-
-  #close(): void {
-    this.#flushBytes()
-    this.#group = this.#groups.pop() ?? firstGroup
-    this.#fallbacksLeft = 0
-  }
-
-  #word(word: string, parameter: number | null): void {
-    if (word === 'bin') {
-      token.lastIndex += Math.max(0, parameter ?? 0)
-      return
-    }
-    const group = this.#group
-    if (this.#isGroupStart && destinationWords.has(word)) group.isSkipped = true
-    if (word === 'fonttbl') group.isFontTable = true
-    else if (word === 'ansicpg') this.#codePage = parameter ?? 1252
-    else if (documentCodePages[word] !== undefined && this.#groups.length === 1) this.#codePage = documentCodePages[word] as number
-    else if (word === 'f') this.#setFont(parameter ?? 0)
-    else if (word === 'fcharset' && group.isFontTable && this.#fonts.size < fontsMax)
-      this.#fonts.set(group.font, codePageOfCharset(parameter ?? 0, this.#codePage))
-    else if (word === 'uc') group.fallbacks = Math.min(10, Math.max(0, parameter ?? 1))
-    else if (word === 'u') {
-      this.#flushBytes()
-      this.#append(String.fromCharCode((parameter ?? 63) & 0xffff))
-      this.#fallbacksLeft = group.fallbacks
-    } else if (word === 'v' || word === 'deleted') group.isHidden = parameter !== 0
-    else if (word === 'fs') group.isUnseen = (parameter ?? 24) <= tinySizeMax
-    else if (word === 'plain') {
-      group.isHidden = false
-      group.isUnseen = false
-    } else if (!group.isSkipped) this.#layout(word)
-  }
-
-  #layout(word: string): void {
-    if (word === 'par' || word === 'line' || word === 'page' || word === 'sect') this.#endParagraph()
-    else if (word === 'cell' || word === 'nestcell') {
-      this.#flushBytes()
-      this.#cells.push(this.#line.join(''))
-      this.#lineCharacters++
-      this.#line = []
-    } else if (word === 'row' || word === 'nestrow') {
-      this.#rows ??= new TableRows(this.#out)
-      this.#rows.add(this.#cells)
-      this.#cells = []
-      this.#lineCharacters = 0
-      if (this.#rows.isFull) this.#endTable()
-    } else if (symbolWords[word] !== undefined) {
-      this.#flushBytes()
-      this.#append(symbolWords[word] as string)
-    }
-  }
-
-  #setFont(font: number): void {
-    this.#flushBytes()
-    this.#group.font = font
-  }
-
-  #symbol(symbol: string): void {
-    if (symbol === '*') {
-      // A destination that a reader may not know.
-      if (this.#isGroupStart) this.#group.isSkipped = true
-    } else if (symbol === '\n' || symbol === '\r') this.#endParagraph()
-    else if (symbol === '~') this.#text('\u00a0')
-    else if (symbol === '_') this.#text('-')
-    else if ('\\{}'.includes(symbol)) this.#text(symbol)
-  }
-
-  #text(text: string): void {
-    const from = Math.min(this.#fallbacksLeft, text.length)
-    this.#fallbacksLeft -= from
-    if (from === text.length) return
-    this.#flushBytes()
-    this.#append(text.slice(from))
-  }
-
-  #byte(byte: number): void {
-    if (this.#fallbacksLeft > 0) this.#fallbacksLeft--
-    else if (!this.#group.isSkipped) this.#bytes.push(byte)
-    // A long run is decoded in parts.
-    if (this.#bytes.length >= 65_536) this.#flushBytes()
-  }
-
-  #flushBytes(): void {
-    if (this.#bytes.length === 0) return
-    const bytes = Buffer.from(this.#bytes)
-    this.#bytes = []
-    const codePage = this.#fonts.get(this.#group.font) ?? this.#codePage
-    this.#append(decodeText(bytes, `cp${codePage}`).text)
-  }
-
-  #append(text: string): void {
-    const { isSkipped, isHidden, isUnseen } = this.#group
-    if (isSkipped) return
-    if (isHidden || isUnseen) this.#out.hide(text)
-    if (isHidden) return
-    this.#line.push(text)
-    this.#lineCharacters += text.length
-  }
-
-  #endParagraph(): void {
-    this.#flushBytes()
-    const text = this.#line.join('')
-    this.#line = []
-    if (this.#cells.length > 0) {
-      // A paragraph inside a cell.
-      this.#line = [text, ' ']
-      return
-    }
-    this.#lineCharacters = 0
-    if (text.trim() === '') return
-    this.#endTable()
-    this.#out.write(`${text}\n\n`)
-  }
-
-  #endTable(): void {
-    this.#rows?.write()
-    this.#rows = null
-  }
+  const isRead = readDocument(bytes, {
+    get isFull() {
+      return out.isFull
+    },
+    get room() {
+      return out.room
+    },
+    paragraph(text) {
+      if (text.trim() === '') return
+      endTable()
+      out.write(`${text}\n\n`)
+    },
+    row(cells) {
+      rows ??= new TableRows(out)
+      rows.add(cells)
+      if (rows.isFull) endTable()
+    },
+    hide: (text) => out.hide(text),
+  })
+  if (!isRead) throw new Unreadable('too_complex', 'groups nest too deeply')
+  endTable()
 }
