@@ -8,6 +8,7 @@ import { parseMessage } from '@callsign/mail/mime/parse'
 import { storableLine, storableText, unifyLineEnds } from '@callsign/mail/mime/storable-text'
 import { decodeAttachment } from '@callsign/mail/mime/transfer-encoding'
 import type { NamedFile } from '../../../features/mail/attachments/provider.ts'
+import type { BoundedText } from './bounded-text.ts'
 import { Unreadable } from './unreadable.ts'
 
 type GivenFile = Pick<NamedFile, 'bytes' | 'filename' | 'contentType'>
