@@ -38,7 +38,9 @@ beforeAll(async () => {
   const link = await harness.expectApi(200, 'POST', `/mailboxes/victim/messages/${sent.id}/share`)
   const identity = await harness.expectApi(200, 'GET', '/identities/victim')
   const label = await harness.expectApi(201, 'POST', '/mailboxes/victim/labels', { body: { name: secretWord } })
-  const draft = await harness.expectApi(201, 'POST', '/mailboxes/victim/drafts', { body: { subject: secretWord, text: secretWord } })
+  const draft = await harness.expectApi(201, 'POST', '/mailboxes/victim/drafts', {
+    body: { subject: secretWord, text: secretWord, attachments },
+  })
   await harness.expectApi(201, 'POST', '/suppressions', { body: { email_address: 'gone@example.com' } })
   const { data: domain } = await harness.expectApi(201, 'POST', '/domains', { body: { domain: 'victim.example' } })
   const rule = await harness.expectApi(201, 'POST', '/identities/victim/mail-rules', {
@@ -87,6 +89,7 @@ beforeAll(async () => {
     identity.tunnel.id,
     message.attachments[0].id,
     draft.id,
+    draft.attachments[0].id,
     domain.id,
     rule.id,
     paired.conversation_id,
@@ -111,6 +114,7 @@ beforeAll(async () => {
     if (name === 'email_address' && template.includes('/addresses/'))
       return template.endsWith('/set-primary') ? 'victim.a@agents.localhost' : 'victim.b@agents.localhost'
     if (name === 'local_part') return undefined
+    if (name === 'attachment_id' && template.includes('{draft_id}')) return draft.attachments[0].id
     if (name === 'name' && template.endsWith('/labels/{label_id}')) return 'renamed'
     // An address in the path that does not belong to a mailbox.
     if (name === 'email_address' && template.includes('/suppressions')) return 'gone@example.com'

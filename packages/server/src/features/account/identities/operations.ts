@@ -181,6 +181,8 @@ export function createIdentities(db: Database, accounts: Accounts, settings: Set
             at,
           })
           if (row.metadata !== null) await setMetadata(tx, row, row.metadata)
+          const details = { agent_handle: row.agent_handle, mailbox_address: address }
+          await accounts.audit(tx, row.organization_id, actorOf(call), 'identity.created', row.id, details)
           return toIdentity(row)
         }
         const find = async (tx: Tx, clientId: string) => {

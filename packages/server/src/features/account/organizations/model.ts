@@ -27,6 +27,7 @@ export type AuditAction =
   | 'address.created'
   | 'address.primary_set'
   | 'address.deleted'
+  | 'identity.created'
   | 'identity.updated'
   | 'identity.deleted'
   | 'identity.modes_changed'
