@@ -159,7 +159,12 @@ function placeArguments(command: Command, given: string[]): string[] {
   const needed = places.filter((place) => !place.startsWith('['))
   if (given.length < needed.length) throw new UsageError(`${needed[given.length]} is missing. ${usage}`)
   const [extra] = given.slice(places.length)
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one argument too many. ${usage}`)
+  if (extra !== undefined) {
+    // Where a text comes before it, it is more likely a word of the text that was not quoted.
+    const isHandle = needed.length === 0 && command.options?.agent !== undefined && /^@?[a-z0-9_]{2,32}$/.test(extra)
+    const hint = isHandle ? ` Did you mean --agent ${extra}?` : ''
+    throw new UsageError(`"${extra}" is one argument too many.${hint} ${usage}`)
+  }
   let spare = given.length - needed.length
   const left = [...given]
   return places.map((place) => (!place.startsWith('[') || spare-- > 0 ? left.shift() : undefined)) as string[]

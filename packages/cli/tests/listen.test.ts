@@ -48,6 +48,10 @@ test('forwards events in order, signed, and the secret stays the same', async ()
     await harness.send('one', 'two@agents.localhost', { subject: 'Live' })
     const second = await live
     expect(second).toMatchObject({ code: 0, error: expect.stringContaining(secret) })
+    expect([ran.error, second.error]).toEqual([
+      expect.stringMatching(/^Events of (?!two).* go to/),
+      expect.stringMatching(/^Events of two in .* go to/),
+    ])
     expect(receiver.payloads().at(-1)).toMatchObject({ type: 'email.received', data: { subject: 'Live', agent_handle: 'two' } })
   } finally {
     await receiver.stop()

@@ -60,6 +60,10 @@ test('a key has the given agents, scopes and addresses, and is renamed and revok
   expect(refused).toMatchObject({ code: 3, error: expect.stringContaining('mail:send') })
   expect((await run('keys', 'rename', created.id, 'Reader of mail')).out).toBe(`${created.id} is named "Reader of mail".\n`)
   expect((await run('keys', 'list')).out).toMatch(new RegExp(`${created.id} +Reader of mail +sales +mail:read .*127\\.0\\.0\\.0/8 +active`))
+  const wide = await json('keys', 'create', 'Wide', '--preset', 'read_only')
+  const [first, second, ...others] = wide.scopes
+  expect((await run('keys', 'list')).out).toContain(` ${first} ${second} +${others.length} `)
+  expect((await json('keys', 'list')).data[0].scopes).toEqual(wide.scopes)
   expect((await run('keys', 'revoke', created.id)).out).toBe(`${created.id} is revoked.\n`)
   expect((await asKey('mail', 'list')).code).toBe(3)
 })

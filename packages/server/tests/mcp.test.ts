@@ -114,6 +114,8 @@ test('every tool answers, with what its output schema says', async () => {
   await client.listTools()
   const { structured: me } = await call(client, 'whoami')
   expect(me).toMatchObject({ agent: 'sales', email_address: 'sales@agents.localhost', mail_needs_approval: false })
+  // Where a server has an address that works without a certificate, a model takes the first one.
+  expect(Object.keys(me).filter((name) => name.endsWith('_url'))).toEqual(['local_url', 'public_url'])
   const { structured: draft } = await call(client, 'draft_create', { to: ['support@agents.localhost'], subject: 'A', text: 'B' })
   const { structured: got } = await call(client, 'mail_get', { message_id: messageId })
   const threadId = got.message.thread_id

@@ -9,10 +9,20 @@ function stateOf({ revoked_at, expires_at }: Key): 'revoked' | 'expired' | 'acti
   return expires_at && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active'
 }
 
+const scopesShown = 2
+
+/** The first scopes and the number of the others. An organization key has up to 30. */
+function scopesOf({ scopes: held }: Key): string {
+  if (held.length === 0) return 'default'
+  const others = held.length - scopesShown
+  return [...held.slice(0, scopesShown), ...(others > 0 ? [`+${others}`] : [])].join(' ')
+}
+
 export const keyCommands: Command[] = [
   {
     words: 'keys list',
-    about: 'Lists keys and connected apps, newest first, including revoked ones.',
+    about:
+      'Lists keys and connected apps, newest first, including revoked ones. Of many scopes it shows the first two, and --json has all.',
     example: 'callsign keys list',
     operations: ['listKeys'],
     options: listOptions,
@@ -25,7 +35,7 @@ export const keyCommands: Command[] = [
             key.id,
             key.connected_app ? `${key.name} (app, ${key.connected_app.host ?? 'not verified'})` : key.name,
             key.agent_handles.join(' ') || 'organization',
-            key.scopes.join(' ') || 'default',
+            scopesOf(key),
             key.last4,
             key.last_used_at ? ago(key.last_used_at) : 'never',
             key.last_used_ip ?? '',

@@ -1,6 +1,7 @@
 // listen delivers events to a program on this machine, without a public address.
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import type { Callsign } from '@callsign/sdk'
 import { type Command, type Context, count, text, type Values } from '../command.ts'
 import { recordFailed, runCommand } from '../event-command.ts'
 import { forward, keepSecret, readTarget } from '../event-forwarding.ts'
@@ -66,12 +67,17 @@ export const listenCommands: Command[] = [
   },
 ]
 
+/** Names the agents whose events arrive, which are those of the organization without --agent and with an organization key. */
+function nameOf({ agent }: Query, { key, organization_name }: Awaited<ReturnType<Callsign['me']>>): string {
+  const agents = agent === undefined ? key.agent_handles : [agent.replace(/^@/, '')]
+  return agents.length === 0 ? organization_name : `${agents.join(', ')} in ${organization_name}`
+}
+
 /** Prints a line per event, or its JSON. */
 async function printEach({ client, output, interruption }: Context, values: Values, query: Query): Promise<number> {
   const limit = count(values, 'count')
   const callsign = await client()
-  const { organization_name } = await callsign.me()
-  output.note(`Events of ${organization_name}, as they happen. Ctrl-C ends this.`)
+  output.note(`Events of ${nameOf(query, await callsign.me())}, as they happen. Ctrl-C ends this.`)
   const signal = interruption()
   let printed = 0
   for await (const event of callsign.events.follow({ ...query, signal, onReset: (lost) => noteReset(output, lost) })) {
@@ -88,10 +94,10 @@ async function forwardEach({ client, output, folder }: Context, values: Values, 
   const limit = count(values, 'count')
   const callsign = await client()
   // Reports a wrong server or key before the first event.
-  const { organization_name } = await callsign.me()
+  const caller = await callsign.me()
   const secret = await keepSecret(join(folder, 'listen-secret'))
   output.note(
-    `Events of ${organization_name} go to ${target}. They are signed with this secret, which stays the same on this machine:\n${secret}`,
+    `Events of ${nameOf(query, caller)} go to ${target}. They are signed with this secret, which stays the same on this machine:\n${secret}`,
   )
   let forwarded = 0
   for await (const event of callsign.events.follow({ ...query, onReset: (lost) => noteReset(output, lost) })) {
@@ -117,16 +123,16 @@ async function runForEach(context: Context, values: Values, command: string, que
   const { output, environment } = context
   const { limit, ...numbers } = readNumbers(values)
   const callsign = await context.client()
-  const { organization_id, organization_name } = await callsign.me()
+  const caller = await callsign.me()
   const consumer = createHash('sha256')
-    .update(JSON.stringify([organization_id, command, query.agent, query.types]))
+    .update(JSON.stringify([caller.organization_id, command, query.agent, query.types]))
     .digest('hex')
   const state = resolve(text(values, 'state') ?? join(context.folder, 'listen', `${consumer.slice(0, 16)}.json`))
   const progress = await EventProgress.open(state)
   try {
     if (progress.after !== undefined && query.after !== undefined)
       throw new UsageError(`${state} has a position already. Omit --after, or delete the file to start at another event.`)
-    output.note(`Events of ${organization_name} run the command. The position is kept in ${state}`)
+    output.note(`Events of ${nameOf(query, caller)} run the command. The position is kept in ${state}`)
     const stopped = new AbortController()
     const signal = AbortSignal.any([context.interruption(), stopped.signal])
     let handled = 0

@@ -28,8 +28,8 @@ export const identityTools = [
       organization: Type.String(),
       agent: Type.Optional(Type.String()),
       email_address: Type.Optional(Type.String()),
-      public_url: Type.Optional(Type.String()),
       local_url: Type.Optional(nullableString()),
+      public_url: Type.Optional(Type.String()),
       mail_needs_approval: Type.Optional(Type.Boolean()),
       agents: Type.Optional(
         Type.Array(Type.Object({ agent: Type.String(), email_address: Type.String(), mail_needs_approval: Type.Boolean() })),
@@ -51,8 +51,8 @@ export const identityTools = [
     description: 'Returns the public URL of the agent, and whether a program is connected to it.',
     input: Type.Object({}),
     output: outputOf({
-      public_url: Type.String(),
       local_url: nullableString(),
+      public_url: Type.String(),
       status: Type.String(),
       is_connected: Type.Boolean(),
       last_request_at: NextCursor,
@@ -60,8 +60,8 @@ export const identityTools = [
     request: ({ agent }) => ({ operation: getTunnel, params: { handle: agent } }),
     result: (_input, { public_url, local_url, status, is_connected, last_request_at }) => ({
       summary: `${local_url ?? public_url} is ${status}, and ${is_connected ? 'a program is connected' : 'nothing is connected'}.`,
-      public_url,
       local_url,
+      public_url,
       status,
       is_connected,
       last_request_at,
@@ -168,8 +168,8 @@ const toIdentity = (caller: Reply, identity: Reply) => ({
   summary: `You act for ${identity.agent_handle}, ${identity.mailbox_address}.`,
   agent: identity.agent_handle,
   email_address: identity.mailbox_address,
-  public_url: identity.tunnel.public_url,
   local_url: identity.tunnel.local_url,
+  public_url: identity.tunnel.public_url,
   mail_needs_approval: identity.draft_approval === 'required',
   organization: caller.organization_name,
 })
