@@ -19,6 +19,8 @@ export type S3Store = {
   faults: (number | 'drop' | 'half' | 'hang')[]
   /** Cuts the connection before the next answer. */
   cutNext: boolean
+  /** Runs before each object is looked up for a GET, which waits for it. */
+  beforeGet: ((key: string) => Promise<void>) | null
   close(): Promise<void>
 }
 
@@ -64,6 +66,7 @@ export async function startS3Store(bucket: string, region: string, credentials: 
       objects.delete(key)
       return void response.writeHead(204).end()
     }
+    if (request.method === 'GET') await store.beforeGet?.(key)
     const object = objects.get(key)
     if (!object) return refuse(response, 404, 'NoSuchKey')
     const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
@@ -149,6 +152,7 @@ export async function startS3Store(bucket: string, region: string, credentials: 
     requests,
     faults,
     cutNext: false,
+    beforeGet: null,
     async close() {
       server.closeAllConnections()
       server.close()

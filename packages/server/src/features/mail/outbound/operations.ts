@@ -125,7 +125,6 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   const outgoingQueue = createOutgoingQueue(parts)
   const { inspect, prepareContent, prepareWhole, queue, queueMessage, shareAttachments, takeFiles } = outgoingQueue
 
-  /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
   /** The heads of a forwarded message's files, which may be deleted meanwhile. */
   const readShared = (messageId: string, bytesMax: number) =>
     attachments.readHeadsOf(messageId, bytesMax).catch(async (error: unknown) => {
@@ -133,6 +132,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
       throw error
     })
 
+  /** Sends an automatic answer: to the sender alone, never to automatic mail, and at most one per day (RFC 3834 §2, §4). */
   async function answerAutomatically(call: Call, owner: MailboxOwner, message: MessageRow, body: ReplyBody) {
     for (const field of ['to', 'cc', 'bcc', 'reply_all'] as const)
       if (body[field] !== undefined && body[field] !== false)
