@@ -32,7 +32,7 @@ const withoutEntry: Record<string, string[]> = {
   'the simulator': ['advanceNumber', 'setFault', 'simulateMail', 'simulateSms', 'simulateImessage'],
 }
 
-type Step = { operation: string; path?: (made: Json) => string; body?: Json | ((made: Json) => Json); action: string; as?: string }
+type Step = { operation: string; path?: (made: Json) => string; body?: Json; bodyOf?: (made: Json) => Json; action: string; as?: string }
 
 const identity = '/identities/setup_a'
 const second = '/addresses/second@agents.localhost'
@@ -113,14 +113,14 @@ const steps: Step[] = [
   {
     operation: 'updateVaultSecretByBody',
     path: () => '/vault/secrets',
-    body: ({ two }) => ({ id: two.id, name: 'Second' }),
+    bodyOf: ({ two }) => ({ id: two.id, name: 'Second' }),
     action: 'vault.secret_updated',
   },
   ...['', '/again'].flatMap((round): Step[] => [
     {
       operation: 'grantVaultAccess',
       path: ({ one }) => `/vault/secrets/${one.id}/access`,
-      body: (made) => ({ identity_id: made.identity.id }),
+      bodyOf: (made) => ({ identity_id: made.identity.id }),
       action: 'vault.access_granted',
     },
     round === ''
@@ -139,7 +139,7 @@ const steps: Step[] = [
   {
     operation: 'deleteVaultSecretByBody',
     path: () => '/vault/secrets',
-    body: ({ two }) => ({ id: two.id }),
+    bodyOf: ({ two }) => ({ id: two.id }),
     action: 'vault.secret_deleted',
   },
   {
@@ -156,7 +156,7 @@ const steps: Step[] = [
   },
   {
     operation: 'rotateVault',
-    body: ({ vault }) => {
+    bodyOf: ({ vault }) => {
       const { auth_hash: new_auth_hash, ...wrapping } = newest
       return { auth_hash: newer.auth_hash, expected_key_version: vault.key_version, ...wrapping, new_auth_hash, secrets: [] }
     },
@@ -176,13 +176,13 @@ test('every operation that is not a GET has a step, or a reason for writing no e
 test('every step writes its entry', async () => {
   const made: Json = {}
   const entries = async (): Promise<Json[]> => (await harness.expectApi(200, 'GET', '/audit?limit=5', { key })).data
-  for (const { operation, path, body, action, as } of steps) {
+  for (const { operation, path, body, bodyOf, action, as } of steps) {
     if (operation === 'verifyDomain') publish(harness.dns, made.domain.data.dns_records)
     if (operation === 'deleteVaultKey') made.keys = await harness.expectApi(200, 'GET', '/vault/keys', { key })
     if (operation === 'rotateVault') made.vault = await harness.expectApi(200, 'GET', '/vault', { key })
     const [latest] = await entries()
     const { method, path: pattern } = operations.find(({ id }) => id === operation) as (typeof operations)[number]
-    const sent = typeof body === 'function' ? body(made) : body
+    const sent = bodyOf?.(made) ?? body
     const answer = await harness.api(method, path?.(made) ?? pattern.replace('/api/v1', ''), { key, ...(sent && { body: sent }) })
     expect(answer.status, `${operation} ${JSON.stringify(answer.body)}`).toBeLessThan(300)
     if (as) made[as] = answer.body
