@@ -3,6 +3,9 @@
 /** Runs of digits with single spaces or hyphens between groups. The groups of an IBAN are not one. */
 const candidate = /(?<![A-Z]{2}\d{2} )(?<![\p{L}\d_/=#.+-])\d(?:[ -]?\d){12,24}(?![\p{L}\d_/-]|\.\d)/gu
 
+/** The groups of one number in neighbouring cells of a row, which has no further cell of four digits beside them. */
+const rowCandidate = /(?<![\p{L}\d_/=#.+-]|\d{4} ?[\t|] ?)\d{4}(?: ?[\t|] ?\d{4}){3}(?![\p{L}\d_/-]|\.\d| ?[\t|] ?\d{4}(?!\d))/gu
+
 /** Prefix, lengths, and the groups in which people write the number. */
 const networks: { prefix: RegExp; lengths: number[]; groups: RegExp }[] = [
   { prefix: /^4/, lengths: [13, 16, 19], groups: /^(?:4,4,4,4|4,4,4,4,3|4,3,3,3)$/ },
@@ -33,7 +36,18 @@ export function findCardNumbers(text: string): string[] {
     const isBare = /^\d+$/.test(match[0])
     if (!isBare || !otherWords.test(around) || cardWords.test(around)) found.add(digits)
   }
+  for (const digits of findInRows(text)) found.add(digits)
   return [...found]
+}
+
+/** The card numbers whose groups are cells. In a table of other numbers, some rows have the form of one by chance. */
+function findInRows(text: string): string[] {
+  const rows = [...text.matchAll(rowCandidate)].map((match) => ({ index: match.index, groups: match[0].split(/ ?[\t|] ?/) }))
+  const cards = rows.filter(({ groups }) => isCard(groups.join(''), groups))
+  const isTableOfOthers = cards.length * 2 < rows.length
+  return cards
+    .filter(({ index }) => !isTableOfOthers || cardWords.test(text.slice(Math.max(0, index - contextCharacters), index)))
+    .map(({ groups }) => groups.join(''))
 }
 
 /** The card number among neighbouring groups of digits with one separator, or null. */

@@ -118,3 +118,11 @@ test('a secret in HTML is found in references, attributes and comments, as brows
     expect([html, flagsOf(html).map(({ type }) => type)]).toEqual([html, ['api_key']])
   expect(flagsOf('<p title="a">Hello</p>')).toEqual([])
 })
+
+test('a card number in the cells of one row of HTML is found', () => {
+  const row = (cells: string[]) => `<table>\n <tr>\n${cells.map((cell) => `  <td> ${cell} </td>\n`).join('')} </tr>\n</table>`
+  const typesIn = (html: string) =>
+    searchForSecrets({ patterns: [], fields: [{ where: 'the HTML', text: html, form: 'html' }], files: [] }).map(({ type }) => type)
+  expect(typesIn(row(['4242', '4242', '4242', '4242']))).toEqual(['card_number'])
+  expect(typesIn(row(['4242', '4242', '4242', '4241']))).toEqual([])
+})

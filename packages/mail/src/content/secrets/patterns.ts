@@ -10,7 +10,7 @@ const sizeMax = 2_000
 /** A compiled pattern. A search takes at most `size` steps per character. */
 export type CompiledPattern = TextMatcher & { size: number }
 
-/** Compiles a pattern. Throws an Error with the reason when it is not valid, is too large, or matches the empty text. */
+/** Compiles a pattern, in which `^` and `$` match at the start and the end of each line. Throws an Error with the reason when it is not valid, is too large, or matches the empty text. */
 export function compilePattern(source: string): CompiledPattern {
   if (source.length > patternCharactersMax) throw new Error(`a pattern has at most ${patternCharactersMax} characters`)
   const compiled = compile(source)
@@ -44,7 +44,7 @@ export function findPatternProblem(patterns: string[]): PatternProblem | null {
 
 function compile(source: string): RE2JS {
   try {
-    return RE2JS.compile(source)
+    return RE2JS.compile(source, RE2JS.MULTILINE)
   } catch (error) {
     throw new Error(`the pattern is not valid in the syntax of RE2: ${(error as Error).message}`)
   }

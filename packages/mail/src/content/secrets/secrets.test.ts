@@ -55,6 +55,28 @@ test('a secret is found at the end of a sentence, with invisible characters insi
   expect(namesIn(`${token} and again ${token}`)).toEqual(['GitHub token'])
 })
 
+test.each(['_', '__', '**_'])('a secret in emphasis of Markdown with %s is found', (mark) => {
+  const end = [...mark].toReversed().join('')
+  const google = `AIza${random(alnum, 34)}7`
+  for (const [name, secret] of [
+    ['GitHub token', `ghp_${random(alnum, 36)}`],
+    ['Google API key', google],
+    ['npm token', `npm_${random(alnum, 36)}`],
+    ['Linear key', `lin_api_${random(alnum, 40)}`],
+  ] as const) {
+    expect(namesIn(`Use ${mark}${secret}${end} from now on.`)).toEqual([name])
+    expect(namesIn(`${mark}${secret}${end}`)).toEqual([name])
+  }
+})
+
+test.each([
+  ['an identifier', 'my_ghp_helper and my_ghp_helper_of_the_repository_of_the_team_that_we_have'],
+  ['a longer identifier', `test_ghp_${random(alnum, 36)}`],
+  ['emphasis of words', '_ghp_ is the prefix, __init__ and _private_name_of_a_long_variable_in_the_code_'],
+])('%s is not a secret', (_name, text) => {
+  expect(namesIn(text)).toEqual([])
+})
+
 describe('private keys', () => {
   const pem = (type: 'rsa' | 'ed25519', format: 'pkcs8') =>
     (type === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync('ed25519')).privateKey
@@ -116,6 +138,20 @@ describe('card numbers', () => {
   })
 
   test.each([
+    ['cells of a row', '4242\t4242\t4242\t4242'],
+    ['cells beside others', 'Card\t4242\t4242\t4242\t4242\t12/30\t123'],
+    ['a row of Markdown', '| 4242 | 4242 | 4242 | 4242 |'],
+    ['a row below a word for cards in a table of numbers', `${'1234\t5678\t9012\t3456\n'.repeat(9)}Card\t4242\t4242\t4242\t4242`],
+  ])('finds %s', (_name, text) => {
+    expect(findSecrets(text)).toEqual([{ type: 'card_number', name: 'card number', evidence: '…4242' }])
+  })
+
+  test.each([
+    ['cells with a wrong Luhn digit', '4242\t4242\t4242\t4241'],
+    ['cells of another network', '1242\t4242\t4242\t4242'],
+    ['a longer row', '4242\t4242\t4242\t4242\t4242'],
+    ['cells of two rows', '4242\t4242\n4242\t4242'],
+    ['one row of a table of numbers', `${'4012\t5678\t9012\t3456\n'.repeat(9)}4242\t4242\t4242\t4242`],
     ['a wrong Luhn digit', '4242 4242 4242 4241'],
     ['wrong groups', '42 4242 4242 4242 42'],
     ['an order number', 'Your order 4539578763621486 ships today.'],
@@ -146,6 +182,19 @@ test.each([
 })
 
 describe('patterns of the caller', () => {
+  test.each([
+    ['^Falcon', true],
+    ['Falcon$', true],
+    ['^Falcon$', true],
+    ['\\AFalcon', false],
+    ['(?-m)^Falcon', false],
+    ['^alcon', false],
+    ['Falco$', false],
+  ])('%s matches at the ends of lines', (source, isFound) => {
+    for (const end of ['\n', '\r\n'])
+      expect(findSecrets(['First', 'Falcon', 'Last'].join(end), [compilePattern(source)])).toHaveLength(isFound ? 1 : 0)
+  })
+
   test('match in linear time, whatever the pattern', () => {
     const evil = compilePattern('(a+)+$')
     expect(findSecrets(`${'a'.repeat(100_000)}b`, [evil])).toEqual([])

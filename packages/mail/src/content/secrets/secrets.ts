@@ -1,4 +1,5 @@
 // Finds secrets in an outgoing text: private keys, API keys, card numbers, keys of Callsign, and texts that match given patterns.
+import { unifyLineEnds } from '../../mime/storable-text.ts'
 import { findCardNumbers } from './card-numbers.ts'
 import { issuerRules } from './issuers.ts'
 import { aroundLongRuns } from './long-run.ts'
@@ -15,14 +16,15 @@ const perNameMax = 5
 export function findSecrets(given: string, matchers: TextMatcher[] = [], { hasCards = true } = {}): Secret[] {
   const text = visible(given)
   const issuable = aroundLongRuns(text)
+  const lines = matchers.length === 0 ? text : unifyLineEnds(text)
   const found = [
     ...findPrivateKeys(text).map((one): Secret => ({ type: 'private_key', ...one })),
-    ...(issuable === '' ? [] : issuerRules.flatMap((rule) => findIssued(issuable, rule))),
+    ...(issuable === '' ? [] : findAllIssued(issuable)),
     ...(hasCards ? findCardNumbers(text) : []).map(
       (digits): Secret => ({ type: 'card_number', name: 'card number', evidence: `…${digits.slice(-4)}` }),
     ),
     ...matchers.flatMap(({ name, find }): Secret[] => {
-      const match = find(text)
+      const match = find(lines)
       return match === null ? [] : [{ type: 'custom_pattern', name, evidence: masked(match) }]
     }),
   ]
@@ -37,6 +39,18 @@ const visible = (text: string): string =>
         .replace(/\p{Zs}/gu, ' ')
         .replace(/[\u2010-\u2015\u2212]/g, '-')
     : text
+
+/** Emphasis of Markdown around words. Underscores within an identifier are none. */
+const emphasis = /(?<![A-Za-z0-9_])_{1,3}(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])_{1,3}(?![A-Za-z0-9_])/g
+
+/** The issued secrets in a text as it stands, and those of further kinds in it without emphasis. */
+function findAllIssued(text: string): Secret[] {
+  const found = issuerRules.flatMap((rule) => findIssued(text, rule))
+  const plain = text.replace(emphasis, ' ')
+  if (plain === text) return found
+  const names = new Set(found.map(({ name }) => name))
+  return [...found, ...issuerRules.filter(({ name }) => !names.has(name)).flatMap((rule) => findIssued(plain, rule))]
+}
 
 function findIssued(text: string, { type, name, literals, pattern, check }: IssuerRule): Secret[] {
   if (!literals.some((literal) => text.includes(literal))) return []
