@@ -2,7 +2,8 @@
 import { decompressRtf } from './compressed-rtf.ts'
 import { type RtfOutput, readRtf } from './rtf.ts'
 
-const RTF_BYTES_MAX = 4 * 1024 * 1024
+/** Up to 0.5 seconds of reading, for a document of small groups. */
+const RTF_BYTES_MAX = 1024 * 1024
 const CHARACTERS_MAX = 1024 * 1024
 
 /** Both are null for bytes that are not compressed RTF, and for a document without text. */
