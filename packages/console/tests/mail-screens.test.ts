@@ -341,6 +341,8 @@ describe('formatted mail', () => {
     await files.filter({ hasText: 'broken.pdf' }).getByRole('button', { name: 'Preview' }).click()
     await page.getByRole('dialog', { name: 'broken.pdf' }).getByText('This attachment is broken').waitFor()
     await page.keyboard.press('Escape')
+    // The review would be loaded once more by the event about the deletion.
+    await page.goto('/console/inbox?mailbox=sales')
     await world.expectApi(200, 'DELETE', `/mailboxes/sales/drafts/${id}`)
     owner.problems.splice(0, owner.problems.length, ...owner.problems.filter((problem) => !/422 .*\/text/.test(problem)))
   })
