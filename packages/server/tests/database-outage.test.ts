@@ -57,7 +57,7 @@ test.concurrent('when a frozen server is followed by another one, waiting statem
   const database = open(finish, `127.0.0.1:${address.port}`)
   const before = await startTimeOf(database)
   const long = { text: 'SELECT pg_sleep(61)' }
-  const waiting = [database.query(long), database.transact((tx) => tx.query(long)), database.lookups.query(long)]
+  const waiting = [database.query(long), database.transact((tx) => tx.query(long)), database.query(long)]
   const outcomes = Promise.allSettled(waiting)
   const running = {
     text: `SELECT count(*)::int AS count FROM pg_stat_activity

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createLog } from '../src/core/log.ts'
-import { type Database, DatabaseUnavailable, TryAgain, type Tx } from '../src/core/sql.ts'
+import { type Database, DatabaseUnavailable, type Tx } from '../src/core/sql.ts'
 import { connect, type PostgresDatabase } from '../src/edges/postgres/connect.ts'
 import { migrate } from '../src/edges/postgres/migrate.ts'
 import { createDatabase, createEmptyDatabase, migrationsFolder } from './harness/database.ts'
@@ -230,111 +230,35 @@ test('a COMMIT whose answer is lost is reported as unknown and not tried again',
   expect(tries).toBe(1)
 })
 
-describe('COMMIT behind the last statements', () => {
-  test('commits them, and runs the hints after it', async () => {
-    const database = await openEmpty()
-    await makeCounters(database)
-    const hints: number[] = []
-    const done = await database.transact(async (tx) => {
-      await add(tx, 1)
-      tx.afterCommit(() => hints.push(1))
-      const last = [add(tx, 1), add(tx, 2)]
-      tx.commitBehind()
-      await expect(add(tx, 1)).rejects.toThrow('after its transaction had ended')
-      await Promise.all(last)
-      tx.afterCommit(() => hints.push(2))
-      return 'done'
-    })
-    expect([done, hints, await readValue(database, 1), await readValue(database, 2)]).toEqual(['done', [1, 2], 2, 1])
-  })
+test('a statement that fails rolls back those sent beside it, with its own error', async () => {
+  const database = await openEmpty()
+  await makeCounters(database)
+  const failed = database.transact((tx) =>
+    Promise.all([add(tx, 1), tx.query({ text: 'INSERT INTO counters VALUES ($1, 0)', values: [1] }), add(tx, 2)]),
+  )
+  await expect(failed).rejects.toMatchObject({ code: '23505', constraint: 'counters_pkey' })
+  expect([await readValue(database, 1), await readValue(database, 2)]).toEqual([0, 0])
+})
 
-  test('opens and ends a transaction of one statement', async () => {
-    const database = await openEmpty()
-    await makeCounters(database)
-    await database.transact((tx) => {
-      const only = add(tx, 1)
-      tx.commitBehind()
-      return only
-    })
-    expect(await readValue(database, 1)).toBe(1)
+test('a connection keeps its prepared statements after one that failed', async () => {
+  const database = await openEmpty(1)
+  await makeCounters(database)
+  const failed = database.transact(async (tx) => {
+    const fails = tx.query({ name: 'fails', text: 'SELECT 1 / $1::int', values: [0] })
+    const skipped = tx.query({ name: 'follows', text: 'SELECT $1::int AS value', values: [2] })
+    await expect(skipped).rejects.toMatchObject({ code: '25P02' })
+    await fails
   })
-
-  test('a statement that fails rolls back, with its own error', async () => {
-    const database = await openEmpty()
-    await makeCounters(database)
-    const failed = database.transact(async (tx) => {
-      const all = [add(tx, 1), tx.query({ text: 'INSERT INTO counters VALUES ($1, 0)', values: [1] }), add(tx, 2)]
-      tx.commitBehind()
-      await Promise.all(all)
-    })
-    await expect(failed).rejects.toMatchObject({ code: '23505', constraint: 'counters_pkey' })
-    expect([await readValue(database, 1), await readValue(database, 2)]).toEqual([0, 0])
+  await expect(failed).rejects.toMatchObject({ code: '22012' })
+  const again = await database.transact(async (tx) => {
+    const [first, second] = await Promise.all([
+      tx.query<{ value: number }>({ name: 'follows', text: 'SELECT $1::int AS value', values: [3] }),
+      tx.query<{ value: number }>({ name: 'follows', text: 'SELECT $1::int AS value', values: [4] }),
+      tx.query({ name: 'fails', text: 'SELECT 1 / $1::int', values: [1] }),
+    ])
+    return [first.rows, second.rows]
   })
-
-  test('a failed transaction, whose COMMIT is skipped, is over when its connection is used again', async () => {
-    const database = await openEmpty(1)
-    await makeCounters(database)
-    const failed = database.transact(async (tx) => {
-      const all = [add(tx, 1), tx.query({ name: 'fails', text: 'SELECT 1 / $1::int', values: [0] })]
-      const skipped = tx.query({ name: 'follows', text: 'SELECT $1::int AS value', values: [2] })
-      tx.commitBehind()
-      await expect(skipped).rejects.toMatchObject({ code: '25P02' })
-      await Promise.all(all)
-    })
-    await expect(failed).rejects.toMatchObject({ code: '22012' })
-    expect(await readValue(database, 1)).toBe(0)
-    // The names were sent before, one of them in a part that PostgreSQL skipped.
-    const again = await database.transact(async (tx) => {
-      const [first, second] = await Promise.all([
-        tx.query<{ value: number }>({ name: 'follows', text: 'SELECT $1::int AS value', values: [3] }),
-        tx.query<{ value: number }>({ name: 'follows', text: 'SELECT $1::int AS value', values: [4] }),
-        tx.query({ name: 'fails', text: 'SELECT 1 / $1::int', values: [1] }),
-      ])
-      return [first.rows, second.rows]
-    })
-    expect(again).toEqual([[{ value: 3 }], [{ value: 4 }]])
-  })
-
-  test('a conflict is tried again from the start', async () => {
-    const database = await openEmpty()
-    await makeCounters(database)
-    let tries = 0
-    await database.transact(async (tx) => {
-      const all = [add(tx, 1), ...(++tries < 3 ? [tx.query({ text: `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$` })] : [])]
-      tx.commitBehind()
-      await Promise.all(all)
-    })
-    expect([tries, await readValue(database, 1)]).toEqual([3, 1])
-  })
-
-  test('an error of the work after the commit is not tried again, and says so', async () => {
-    const database = await openEmpty()
-    await makeCounters(database)
-    let tries = 0
-    const failed = database.transact(async (tx) => {
-      tries++
-      const last = add(tx, 1)
-      tx.commitBehind()
-      await last
-      throw new TryAgain('too late')
-    })
-    await expect(failed).rejects.toThrow('was committed, but its work failed')
-    expect([tries, await readValue(database, 1)]).toEqual([1, 1])
-  })
-
-  test('a connection that is lost leaves the outcome unknown', async () => {
-    const database = await openEmpty()
-    await makeCounters(database)
-    let tries = 0
-    const lost = database.transact(async (tx) => {
-      tries++
-      const last = [add(tx, 1), tx.query({ text: 'SELECT pg_terminate_backend(pg_backend_pid()), $1::int', values: [1] })]
-      tx.commitBehind()
-      await Promise.all(last)
-    })
-    await expect(lost).rejects.toMatchObject({ name: 'DatabaseUnavailable', isOutcomeUnknown: true })
-    expect(tries).toBe(1)
-  })
+  expect(again).toEqual([[{ value: 3 }], [{ value: 4 }]])
 })
 
 test('a server that is not there is unavailable', async () => {

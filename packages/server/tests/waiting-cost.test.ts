@@ -34,7 +34,6 @@ test('two thousand wait for fifty agents', async () => {
       asked.push('transact')
       return harness.db.transact(work)
     },
-    lookups: harness.db.lookups,
     reads: harness.db.reads,
   }
   const history = createHistory(counted)

@@ -45,9 +45,6 @@ export type KeyLimits = { expiresAt: Date | null; allowedIps: readonly string[] 
  */
 export type Authenticate = (bearerToken: string, client: RequestClient) => Promise<Caller | null> | null
 
-/** The caller that a token had at its last request, or null. It may have lost its access since. */
-export type Recall = (bearerToken: string) => Caller | null
-
 /** The member that makes a request: a person. Null for an API key, also for one that signed in to the console. */
 export const personOf = ({ session }: Caller): string | null => session?.memberId ?? null
 

@@ -18,6 +18,8 @@ export type Call = {
   caller: Caller
   requestId: string
   transact: Transact
+  /** True with an Idempotency-Key. The effect then needs a transaction of its own. */
+  hasKey: boolean
   /** The Last-Event-ID header as it came (WHATWG HTML, section 9.2.4), or null. */
   lastEventId: string | null
   /** The unparsed request for operations with a raw body, null for all others. */
@@ -62,19 +64,6 @@ export class Later<T> {
   }
 }
 
-/** An answer that is JSON already. The type names its value. One buffer is sent as it is, without a copy. */
-export class Written<T> {
-  readonly bytes: Buffer
-  declare readonly value?: T
-  constructor(parts: (Buffer | string)[]) {
-    const [first] = parts
-    this.bytes =
-      parts.length === 1 && Buffer.isBuffer(first)
-        ? first
-        : Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
-  }
-}
-
 type Of<S> = S extends TSchema ? Static<S> : undefined
 
 /** Parameters, query and body of a request, validated by the operation's schemas. */
@@ -83,25 +72,16 @@ export type Input<O> = O extends Operation<infer P, infer Q, infer B, infer _R> 
 type ReplyOf<O> =
   O extends Operation<infer _P, infer _Q, infer _B, infer R>
     ? R extends TSchema
-      ? Static<R> | Later<Static<R>> | Written<Static<R>>
+      ? Static<R> | Later<Static<R>>
       : Raw | Live | undefined
     : never
-
-/** Starts to read what an operation needs while the key is still being checked, which saves a round trip. Set one of the two. */
-export type LookAhead<Params = never, Query = never, Found = Promise<unknown> | undefined> = {
-  /** Reads the resource that the path names. The parameters are not validated yet. `run` checks whether its caller may have the result. */
-  byPath?: (params: Params) => Found
-  /** Reads for the caller that the key had at its last request. `run` gets the result only if the key still has exactly this caller. The query is validated. */
-  forCaller?: (caller: Caller, query: Query) => Found
-}
 
 /** One row. `access: 'organization'` refuses agent-scoped keys with 403 before any lookup. */
 export type Route = {
   shape: Operation
   access: 'agent' | 'organization'
-  /** Called only for a valid key. `found` is the result of `lookAhead`. */
-  run: (call: Call, input: { params: never; query: never; body: never }, found: unknown) => Promise<unknown>
-  lookAhead?: LookAhead
+  /** Called only for a valid key. */
+  run: (call: Call, input: { params: never; query: never; body: never }) => Promise<unknown>
   /** The part of a body that a repeated request with the same Idempotency-Key must equal. The whole body by default. */
   sameness?: (body: never) => unknown
 }
@@ -117,17 +97,3 @@ export const route = <
   access: Route['access'],
   run: (call: Call, input: Input<Operation<P, Q, B, R>>) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
 ): Route => ({ shape: shape as unknown as Operation, access, run: run as Route['run'] })
-
-/** Like `route`, for an operation with a look-ahead. */
-export const routeAhead = <
-  P extends TObject | undefined,
-  Q extends TObject | undefined,
-  B extends TSchema | undefined,
-  R extends TSchema | undefined,
-  F extends Promise<unknown> | undefined,
->(
-  shape: Operation<P, Q, B, R>,
-  access: Route['access'],
-  lookAhead: LookAhead<Of<P>, Of<Q>, F>,
-  run: (call: Call, input: Input<Operation<P, Q, B, R>>, found: F | undefined) => Promise<ReplyOf<Operation<P, Q, B, R>>>,
-): Route => ({ ...route(shape, access, run as never), lookAhead: lookAhead as LookAhead })

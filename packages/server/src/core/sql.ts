@@ -28,42 +28,23 @@ export interface Sql {
 export interface Tx extends Sql {
   /** Runs after a successful commit, and never when the transaction is rolled back or retried. */
   afterCommit(hint: () => void): void
-  /**
-   * Sends COMMIT behind the statements that were just sent, which saves a round trip. A statement that fails rolls back the transaction.
-   * No statement may follow, and from here on only the statements may fail, since their results arrive with the commit.
-   */
-  commitBehind(): void
 }
 
 /** Runs a function in one transaction, and again from its start on a serialization failure or deadlock (40001, 40P01). */
 export type Transact = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
-export interface Reads extends Sql {
-  /**
-   * For short lookups by key. Those requested in one iteration of the event loop are sent together on one connection. A slow statement
-   * would delay the others, so it belongs in `query`.
-   */
-  lookups: Sql
-}
-
-export interface Database extends Reads {
+export interface Database extends Sql {
   transact: Transact
   /**
    * For lists, searches and exports. A replica answers if there is one and it has everything that was committed before the call, otherwise
    * the primary does. Each statement may be answered by another server.
    */
-  reads: Reads
+  reads: Sql
 }
 
 /** True when the error is PostgreSQL's unique_violation (23505) on this constraint. */
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505' && 'constraint' in error && error.constraint === constraint
-
-/** The SQLSTATE of a message that was written although a rule or a suppression names one of its addresses. */
-export const judgementNeeded = 'JU001'
-
-/** True when a statement has failed its transaction with `judgementNeeded`. */
-export const isJudgementNeeded = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === judgementNeeded
 
 /** The SQLSTATE that retries a transaction from its start, for `fail_transaction` of migrations/0003-mail.sql. */
 export const tryAgain = '40001'

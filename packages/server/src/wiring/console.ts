@@ -1,6 +1,6 @@
 // Builds the console, which is members, sessions and sign-in, and the pages for browsers.
 import type { Config } from '../config/settings.ts'
-import type { Authenticate, Recall } from '../core/caller.ts'
+import type { Authenticate } from '../core/caller.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
 import type { Database } from '../core/sql.ts'
@@ -46,7 +46,6 @@ export type ConsoleAccounts = {
   approvalKey: Buffer
   /** The caller of an API key, a console token or a loan. */
   authenticate: Authenticate
-  recall: Recall
   narrow: Keys['narrow']
   /** Those of these keys and console sessions whose access has ended. */
   findUnusable(ids: string[]): Promise<Set<string>>
@@ -98,7 +97,6 @@ export function createConsoleAccounts(
     signIn,
     links,
     authenticate: (token, client) => keys.authenticate(token, client) ?? sessions.authenticate(token, client),
-    recall: keys.recall,
     narrow: keys.narrow,
     async findUnusable(ids) {
       const isSession = (id: string) => id.startsWith('cses_')

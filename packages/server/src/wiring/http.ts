@@ -43,7 +43,6 @@ export function createHttp(
     routes: config.roles.includes('api') ? parts.routes : [],
     innerRoutes: config.roles.includes('api') ? parts.innerRoutes : [],
     authenticate: parts.console.authenticate,
-    recall: parts.console.recall,
     authenticateSocket: parts.authenticateSocket,
     trustedProxies: config.trustedProxies,
     requestRecorder: parts.requestRecorder,

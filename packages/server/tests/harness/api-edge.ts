@@ -259,7 +259,7 @@ function routesFor(harness: Harness, pass: () => Promise<void>): Route[] {
 const noDatabase = (): never => {
   throw new Error('this test has no database')
 }
-const noTransact: Transact = (work) => work({ query: noDatabase, afterCommit: noDatabase, commitBehind: noDatabase })
+const noTransact: Transact = (work) => work({ query: noDatabase, afterCommit: noDatabase })
 const noReplays = {} as Replays
 
 /** Starts a server on a free port. */

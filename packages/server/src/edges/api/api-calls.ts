@@ -8,7 +8,7 @@ import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { Live, Raw } from '../../core/route.ts'
 import { shareThread } from '../../core/turn.ts'
-import { type Admission, bodyBytesMaxOf, lookAheadByPath } from './authenticate.ts'
+import { type Admission, bodyBytesMaxOf } from './authenticate.ts'
 import { parseInTurns } from './body-check.ts'
 import { BodyMemory, tooMany } from './body-reader.ts'
 import { pathUnknown, payloadTooLarge, toApiError } from './failure.ts'
@@ -48,7 +48,6 @@ export function createApiCalls({ operations, admission, requestLog }: ApiCallPar
     let memory: BodyMemory | null = null
     try {
       const params = checkTarget(operation, given)
-      const ahead = lookAheadByPath(found.route, params)
       noted.caller = operation.open ? null : orThrow(await client.readCaller(noted.id))
       if (noted.caller) refuse(admission.refuseCaller(found.route, noted.caller, noted.id))
       memory = new BodyMemory(noted.caller, client.address)
@@ -67,7 +66,6 @@ export function createApiCalls({ operations, admission, requestLog }: ApiCallPar
         idempotencyKey: given.idempotencyKey ?? client.idempotencyKey,
         lastEventId: null,
         raw: null,
-        found: ahead,
         watch: watchSignal(client.signal),
       })
       noted.status = operation.status

@@ -4,15 +4,7 @@ import type { Operation } from '@callsign/contract/operation'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import {
-  type Authenticate,
-  type Caller,
-  limitIdOf,
-  missingScope,
-  type Recall,
-  type RequestClient,
-  scopeMissing,
-} from '../../core/caller.ts'
+import { type Authenticate, type Caller, limitIdOf, missingScope, type RequestClient, scopeMissing } from '../../core/caller.ts'
 import { clientGroup, type createClientReader } from '../../core/client-address.ts'
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
@@ -20,7 +12,6 @@ import type { Route } from '../../core/route.ts'
 import { BodyMemory } from './body-reader.ts'
 import { pathUnknown, payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
-import type { PartCheck } from './validation.ts'
 
 /** Requests per second and burst, by type of key. 0 per second disables the limit. */
 export type RateLimits = {
@@ -43,7 +34,6 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error)
 
 export type AdmissionParts = {
   authenticate: Authenticate
-  recall: Recall
   /** The caller of a token that opens event sockets only. */
   authenticateSocket: Authenticate
   /** True for a request that opens an event socket. */
@@ -61,7 +51,7 @@ export type FindByToken<T> = (token: string, client: RequestClient) => Promise<T
 
 export type Admission = {
   /** Builds the admission check of a route for HTTP. */
-  of: (route: Route, checkQuery?: PartCheck) => Hook
+  of: (route: Route) => Hook
   /** Resolves with the result of `find` for the bearer token of a request, or with the refusal, which counts for the address. */
   readToken: <T>(request: ReceivedRequest, id: string, find: FindByToken<T>) => Promise<T | ApiError> | ApiError
   /** The caller of a request's key, or the refusal. `tryFirst` recognises further kinds of tokens. */
@@ -76,7 +66,6 @@ export type Admission = {
 
 export function createAdmission({
   authenticate,
-  recall,
   authenticateSocket,
   opensSocket,
   readClient,
@@ -131,17 +120,7 @@ export function createAdmission({
     return waitMs > 0 ? throttled(id, caller.keyId, waitMs) : undefined
   }
 
-  /** Starts the look-ahead of a route for the caller that the key had before. */
-  const lookAheadForCaller = (route: Route, request: FastifyRequest, checkQuery: PartCheck | undefined): Caller | null => {
-    const token = bearerToken(request.headers.authorization as string)
-    const expected = token === null ? null : recall(token)
-    if (expected === null || checkQuery?.(request.query).error) return null
-    request.found = route.lookAhead?.forCaller?.(expected, request.query as never)
-    request.found?.catch(() => {})
-    return expected
-  }
-
-  const of: Admission['of'] = (route, checkQuery) => {
+  const of: Admission['of'] = (route) => {
     const { path, open, raw = false } = route.shape
     const bodyBytesMax = bodyBytesMaxOf(route.shape)
     const hasParams = path.includes('{')
@@ -170,23 +149,11 @@ export function createAdmission({
         done(asked)
         return
       }
-      request.found = lookAheadByPath(route, request.params)
-      const expected = route.lookAhead?.forCaller ? lookAheadForCaller(route, request, checkQuery) : null
-      asked.then((caller) => {
-        if (expected !== null && caller !== expected) request.found = undefined
-        done(caller instanceof ApiError ? caller : admit(request, reply, caller))
-      }, done)
+      asked.then((caller) => done(caller instanceof ApiError ? caller : admit(request, reply, caller)), done)
     }
   }
 
   return { of, readToken, readCaller, refuseCaller, limitCaller, countWrongSecret }
-}
-
-/** Starts the look-ahead of a route by its path. The result is not used when the key is refused. */
-export function lookAheadByPath(route: Route, params: unknown): Promise<unknown> | undefined {
-  const found = route.lookAhead?.byPath?.(params as never)
-  found?.catch(() => {})
-  return found
 }
 
 /** The limit of an operation's body in bytes. 0 for an operation without one. */

@@ -39,7 +39,7 @@ export function mountRoutes(app: FastifyInstance, { operations, admission, sendL
       },
       validatorCompiler: ({ httpPart }) =>
         (httpPart === 'body' ? checks.body : httpPart === 'params' ? checks.params : checks.query) as PartCheck,
-      onRequest: admission(route, checks.query),
+      onRequest: admission(route),
       handler: async (request, reply) => {
         const lastEventId = request.headers['last-event-id']
         const result = await run({
@@ -49,7 +49,6 @@ export function mountRoutes(app: FastifyInstance, { operations, admission, sendL
           idempotencyKey: request.headers['idempotency-key'],
           lastEventId: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
           raw: shape.raw ? rawRequest(request) : null,
-          found: request.found,
           watch: watchConnection(request, reply),
         })
         return send(request, reply, shape.status, result)

@@ -19,8 +19,6 @@ declare module 'fastify' {
     pattern: string | null
     /** The operation of the route. Null for pages. */
     operation: Operation | null
-    /** The pending result of the route's `lookAhead`. */
-    found: Promise<unknown> | undefined
     /** The code of an error response. */
     errorCode: ErrorCode | null
     /** The cause of a 5xx response, for the log. */
@@ -113,7 +111,6 @@ function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('caller', null)
   app.decorateRequest('pattern', null)
   app.decorateRequest('operation', null)
-  app.decorateRequest('found', undefined)
   app.decorateRequest('errorCode', null)
   app.decorateRequest('failure', null)
   app.decorateRequest('startedMs', 0)

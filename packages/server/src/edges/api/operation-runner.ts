@@ -3,8 +3,9 @@ import type { TObject } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { Replays } from '../../core/replay.ts'
-import { type Call, Later, Live, Raw, type RawRequest, type Route, Written } from '../../core/route.ts'
+import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
+import { shareThread } from '../../core/turn.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { ClientWatch, LongPolls } from './long-polls.ts'
 import { answerWriter } from './serialization.ts'
@@ -22,14 +23,12 @@ export type OperationRequest = {
   idempotencyKey: string | string[] | undefined
   lastEventId: string | null
   raw: RawRequest | null
-  /** The pending result of the route's look-ahead. */
-  found: Promise<unknown> | undefined
   /** Watches the client while it waits for the answer. */
   watch: ClientWatch
 }
 
 /** The text of a JSON response, also as bytes in UTF-8, empty without one. Or a response of another kind. */
-export type OperationResult = { status: number; text: string | Buffer; isReplay: boolean } | Raw | Live
+export type OperationResult = { status: number; text: string; isReplay: boolean } | Raw | Live
 
 /** A route with its checks and its function. The checks return `{}`, or the error when the part is invalid. */
 export type OperationRun = {
@@ -54,7 +53,7 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
         bodyHash: hashBody(route.sameness ? route.sameness(input.body as never) : (input.body ?? null)),
         status,
         serialize: write,
-        run: (transactOnce) => route.run({ ...call, transact: transactOnce }, input as never, undefined),
+        run: (transactOnce) => route.run({ ...call, transact: transactOnce, hasKey: true }, input as never),
       })
       if (answer.isReplay) businessEvents.answerReplayed({ request_id: call.requestId, organization_id: call.caller.organizationId })
       return { status: answer.status, text: answer.body, isReplay: answer.isReplay }
@@ -67,15 +66,15 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
         ...(shape.query && { query: queryCheck(shape.query as TObject) }),
         ...(shape.body && { body: bodyCheck(shape.body, shape.bodyOptional === true) }),
       },
-      async run({ id, caller, input, idempotencyKey, lastEventId, raw, found, watch }) {
-        const call: Call = { caller: caller as Caller, requestId: id, transact, lastEventId, raw }
+      async run({ id, caller, input, idempotencyKey, lastEventId, raw, watch }) {
+        const call: Call = { caller: caller as Caller, requestId: id, transact, hasKey: false, lastEventId, raw }
         const key = shape.idempotent ? readKey(idempotencyKey) : null
         if (key !== null) return answerOnce(call, input, key)
-        const result = await route.run(call, input as never, found)
+        const result = await route.run(call, input as never)
         if (result instanceof Raw || result instanceof Live) return result
-        if (result instanceof Written) return { status, text: result.bytes, isReplay: false }
         const value = result instanceof Later ? await polls.answer(result, watch) : result
-        return { status, text: value === undefined ? '' : write(value), isReplay: false }
+        const text = value === undefined ? '' : await shareThread(id, () => write(value))
+        return { status, text, isReplay: false }
       },
     }
   }

@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { TSchema } from 'typebox'
 import type { ApiCalls } from '../../core/api-call.ts'
 import type { BusinessEvents } from '../../core/business-events.ts'
-import type { Authenticate, Caller, Recall } from '../../core/caller.ts'
+import type { Authenticate, Caller } from '../../core/caller.ts'
 import { createClientReader } from '../../core/client-address.ts'
 import { ApiError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -50,8 +50,6 @@ export type HttpServerOptions = {
   /** Operations that only other edges of this process call. */
   innerRoutes?: Route[]
   authenticate: Authenticate
-  /** The caller that a token had at its last request, for look-aheads. */
-  recall?: Recall
   /** The caller of a token that opens event sockets only. */
   authenticateSocket: Authenticate
   /** Proxies whose X-Forwarded-For is trusted, as CIDR ranges. */
@@ -236,7 +234,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   )
   const admission = createAdmission({
     authenticate: options.authenticate,
-    recall: options.recall ?? (() => null),
     authenticateSocket: options.authenticateSocket,
     opensSocket: (request) => sockets.claims(request),
     readClient: createClientReader(options.trustedProxies),

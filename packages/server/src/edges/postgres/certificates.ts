@@ -142,7 +142,7 @@ export function createIssuedCertificates(db: Database, sealing: Sealing): Issued
     },
 
     async findChallenge(token) {
-      const { rows } = await db.lookups.query<{ key_authorization: string }>({
+      const { rows } = await db.query<{ key_authorization: string }>({
         name: 'acme.find-challenge',
         text: 'SELECT key_authorization FROM acme_challenges WHERE token = $1',
         values: [token],

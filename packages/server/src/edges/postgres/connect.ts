@@ -1,14 +1,13 @@
 // Connections to PostgreSQL: the database interface of the features, on a connection pool.
 import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
 import type { Log } from '../../core/log.ts'
-import { type Database, DatabaseUnavailable, type Reads, type Rows, type Statement, type Tx } from '../../core/sql.ts'
+import { type Database, DatabaseUnavailable, type Rows, type Sql, type Statement, type Tx } from '../../core/sql.ts'
 import { isAway, isFollowUp, isRetryable, translate } from './failures.ts'
-import { createLookups } from './lookups.ts'
 import { createPool, type Pool, type PoolCounts, type PoolOptions } from './pool.ts'
 import { createReplicas, type ReplicaReads } from './replicas.ts'
 import { prepared, send, toRows } from './sending.ts'
 import { type Target, targetsOf } from './servers.ts'
-import { Statements } from './statement-group.ts'
 
 export type PostgresDatabase = Database & {
   connections: () => PoolCounts
@@ -32,7 +31,7 @@ const backoffMsMax = 250
  */
 export function connect(target: Target, options: PoolOptions, replicas: Target | null = null): PostgresDatabase {
   const pool = createPool(target, options)
-  const primary: Reads = { query: (statement) => queryOn(pool, statement), lookups: createLookups(pool) }
+  const primary: Sql = { query: (statement) => queryOn(pool, statement) }
   const copies = createReplicas(primary, replicas === null ? [] : targetsOf(replicas), options)
 
   return {
@@ -79,96 +78,53 @@ async function queryOn<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
 
 async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Log): Promise<T> {
   const client = await pool.acquire()
-  const statements = new Statements(client)
   const hints: (() => void)[] = []
-  let state: 'fresh' | 'open' | 'over' = 'fresh'
+  let begun: Promise<unknown> | null = null
+  let isOver = false
   let broken = false
-  let committing: Promise<void> | null = null
   // Statements may be sent together. When one fails, those after it fail too, and their errors may arrive first.
   let cause: unknown
   const note = (error: unknown): void => {
     broken ||= isAway(error)
     if (!isFollowUp(error)) cause ??= error
   }
-  const run = async <R>(given: Statement): Promise<Rows<R>> => {
-    const statement = prepared(pool, given)
-    if (state === 'over') throw new Error('A statement was sent after its transaction had ended.')
+  const query = async <R>(statement: Statement): Promise<Rows<R>> => {
+    if (isOver) throw new Error('A statement was sent after its transaction had ended.')
     try {
-      const isFirst = state === 'fresh'
-      state = 'open'
-      return toRows<R>(await (isFirst ? statements.open(statement, note) : statements.query(statement)))
+      begun ??= send(client, { text: 'BEGIN' })
+      const [, result] = await Promise.all([begun, send(client, prepared(pool, statement))])
+      return toRows<R>(result)
     } catch (error) {
       note(error)
       throw translate(error)
     }
   }
   try {
-    const result = await work({ query: run, afterCommit: (hint) => void hints.push(hint), commitBehind })
-    const began = isOpen()
-    state = 'over'
-    if (began) committing = commit(statements)
-    await committing
+    const result = await work({ query, afterCommit: (hint) => void hints.push(hint) })
+    isOver = true
+    if (begun !== null) await commit(client)
     for (const hint of hints) runHint(hint, log)
     return result
   } catch (error) {
-    const began = isOpen()
-    state = 'over'
+    isOver = true
     broken ||= isAway(error)
-    const failure = committing && (await failureOf(committing))
-    const isStillOpen = began || (failure instanceof NotCommitted && failure.isStillOpen)
-    if (isStillOpen && !broken) await statements.rollback().catch(() => (broken = true))
-    if (committing === null) throw isFollowUp(error) ? translate(cause) : error
-    throw afterCommitting(failure, error, cause)
+    if (begun !== null && !broken) await send(client, { text: 'ROLLBACK' }).catch(() => (broken = true))
+    throw isFollowUp(error) ? translate(cause) : error
   } finally {
     client.release(broken)
   }
-
-  function isOpen(): boolean {
-    return state === 'open'
-  }
-
-  function commitBehind(): void {
-    if (!isOpen()) throw new Error('The transaction has to be open before it can be committed.')
-    state = 'over'
-    committing = commit(statements)
-    committing.catch(() => {})
-  }
 }
 
-const failureOf = (promise: Promise<void>): Promise<unknown> =>
-  promise.then(
-    () => null,
-    (error: unknown) => error,
-  )
-
-/** The error of work that failed after COMMIT was sent. `failure` is that of COMMIT, or null. */
-function afterCommitting(failure: unknown, error: unknown, cause: unknown): unknown {
-  if (failure === error || isAway(failure)) return failure
-  if (failure === null) return new Error('The transaction was committed, but its work failed afterwards.', { cause: error })
-  return isFollowUp(error) ? translate(cause) : error
-}
-
-/** The transaction was not committed because a statement had failed. `isStillOpen` when PostgreSQL skipped COMMIT. */
-class NotCommitted extends Error {
-  override name = 'NotCommitted'
-  readonly isStillOpen: boolean
-  constructor(isStillOpen: boolean) {
-    super('The transaction was rolled back: one of its statements had failed.')
-    this.isStillOpen = isStillOpen
-  }
-}
-
-async function commit(statements: Statements): Promise<void> {
+async function commit(client: pg.PoolClient): Promise<void> {
   let command: string
   try {
-    command = (await statements.commit()).command
+    command = (await send(client, { text: 'COMMIT' })).command
   } catch (error) {
-    if (isFollowUp(error)) throw new NotCommitted(true)
     if (!isAway(error)) throw error
     throw new DatabaseUnavailable('The answer to COMMIT was lost. The transaction may have committed.', error, true)
   }
   // PostgreSQL answers ROLLBACK when a statement had failed and its error was ignored.
-  if (command !== 'COMMIT') throw new NotCommitted(false)
+  if (command !== 'COMMIT') throw new Error('The transaction was rolled back: one of its statements had failed.')
 }
 
 function runHint(hint: () => void, log: Log): void {

@@ -3,18 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { batchLoader } from '../../core/batch.ts'
 import { nowMs } from '../../core/clock.ts'
-import { DatabaseUnavailable, type Reads, type Rows, type Statement } from '../../core/sql.ts'
+import { DatabaseUnavailable, type Rows, type Sql, type Statement } from '../../core/sql.ts'
 import { isAway } from './failures.ts'
 import { createPool, type Pool, type PoolOptions } from './pool.ts'
-import { prepared, send, toRows } from './sending.ts'
+import { prepared, send, streamOf, toRows } from './sending.ts'
 import type { Target } from './servers.ts'
-import type { Wire } from './statement-group.ts'
 
 /** Numbers of reads: answered by a replica, sent to the primary because the replicas were behind, and because none was there. */
 export type ReplicaReads = { replica: number; behind: number; unavailable: number }
 
 type Replicas = {
-  reads: Reads
+  reads: Sql
   counts(): ReplicaReads
   close(): Promise<void>
   abort(): void
@@ -66,7 +65,7 @@ const state = (lsn: string): Statement => ({
 type State = { has_replayed: boolean; origin: string; is_receiving: boolean; timeline: number | null }
 
 /** Reads of `primary`, with these replicas in turn. */
-export function createReplicas(primary: Reads, targets: Target[], options: PoolOptions): Replicas {
+export function createReplicas(primary: Sql, targets: Target[], options: PoolOptions): Replicas {
   const counts: ReplicaReads = { replica: 0, behind: 0, unavailable: 0 }
   if (targets.length === 0) return { reads: primary, counts: () => counts, close: async () => {}, abort: () => {} }
   const { log } = options
@@ -85,9 +84,9 @@ export function createReplicas(primary: Reads, targets: Target[], options: PoolO
   }
 
   // Concurrent reads share a position that was read after they began.
-  const loadPosition = batchLoader(async () => new Map([['end', (await primary.lookups.query<Position>(position)).rows[0] as Position]]))
+  const loadPosition = batchLoader(async () => new Map([['end', (await primary.query<Position>(position)).rows[0] as Position]]))
 
-  const readBy = async <R>(statement: Statement, own: Reads['query']): Promise<Rows<R>> => {
+  const readBy = async <R>(statement: Statement, own: Sql['query']): Promise<Rows<R>> => {
     const replica = next()
     if (replica === undefined) {
       counts.unavailable++
@@ -106,10 +105,7 @@ export function createReplicas(primary: Reads, targets: Target[], options: PoolO
   }
 
   return {
-    reads: {
-      query: (statement) => readBy(statement, primary.query),
-      lookups: { query: (statement) => readBy(statement, primary.lookups.query) },
-    },
+    reads: { query: (statement) => readBy(statement, primary.query) },
     counts: () => counts,
     async close() {
       await Promise.all(replicas.map(({ pool }) => pool.close()))
@@ -138,7 +134,7 @@ async function readOn<R>(pool: Pool, wanted: Position, statement: Statement): Pr
     if (found !== 'fresh') {
       broken = found === 'silent'
       // Closing it would wait for the server.
-      if (broken) (client as unknown as { connection: Wire }).connection.stream.destroy(new Error('Connection terminated: no answer'))
+      if (broken) streamOf(client).destroy(new Error('Connection terminated: no answer'))
       else client.query('ROLLBACK').catch(() => {})
       return found === 'behind' ? { missed: 'behind', reason: found } : { missed: 'unavailable', reason: reasons[found] }
     }

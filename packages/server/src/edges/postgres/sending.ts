@@ -1,15 +1,18 @@
 // Sends statements on a connection of the pool.
+import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import type { Rows, Statement } from '../../core/sql.ts'
 import type { Pool } from './pool.ts'
-import type { Wire } from './statement-group.ts'
+
+/** The socket of a connection, which the types of `pg` leave out. */
+export const streamOf = (client: pg.PoolClient): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream
 
 /**
  * Sends all data of one iteration of the event loop on a connection in one write. Each write wakes PostgreSQL, which costs more than the
  * work itself.
  */
 function gatherWrites(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { connection: Wire }).connection
+  const stream = streamOf(client)
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())

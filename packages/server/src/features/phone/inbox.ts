@@ -35,7 +35,7 @@ export interface Inbox {
 type Parts = { db: Database; phones: Phones; attachments: Attachments; wait: Wait }
 
 export function createInbox({ db, phones, attachments, wait }: Parts): Inbox {
-  const loadMedia = batchLoader((ids) => store.findMedia(db.lookups, ids))
+  const loadMedia = batchLoader((ids) => store.findMedia(db, ids))
 
   /** Media of a text, with fresh links or without. */
   async function mediaOf(row: SmsRow, hasLinks: boolean) {

@@ -45,8 +45,8 @@ type Parts = {
 }
 
 export function createPresence({ db, emit, businessEvents, nodeId, findUnusableKeys }: Parts): Presence {
-  const loadRoute = batchLoader((handles) => store.findRoutesByHandle(db.lookups, handles))
-  const loadRemote = batchLoader((ids) => sessionStore.findRemoteSessions(db.lookups, nodeId, ids))
+  const loadRoute = batchLoader((handles) => store.findRoutesByHandle(db, handles))
+  const loadRemote = batchLoader((ids) => sessionStore.findRemoteSessions(db, nodeId, ids))
   const sessions = new Map<string, OpenSession>()
   let address: string | null = null
   let isDraining = false

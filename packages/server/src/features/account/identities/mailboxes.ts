@@ -81,8 +81,8 @@ export interface CustomDomains {
 type Settings = { mailDomain: string; postmaster: string | null }
 
 export function createMailboxes(db: Database, domains: () => CustomDomains, settings: Settings): Mailboxes {
-  const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db.lookups, addresses))
-  const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db.lookups, handles))
+  const loadByAddress = batchLoader((addresses) => store.findOwnersByAddress(db, addresses))
+  const loadByHandle = batchLoader((handles) => store.findOwnersByHandle(db, handles))
 
   async function requireMailbox(caller: Caller, reference: string): Promise<MailboxOwner> {
     const name = toMailboxName(reference)

@@ -13,15 +13,12 @@ import type { Call } from '../../../core/route.ts'
 import { type Database, isForeignKeyViolation, type Sql } from '../../../core/sql.ts'
 import type { Actor } from '../organizations/model.ts'
 import { type Accounts, actorOf } from '../organizations/operations.ts'
-import { KnownHolders } from './known-holders.ts'
 import { generateKey, hashSecret, isSecret, type KeyParts, newSalt, parseKey, scopesToStore } from './model.ts'
 import * as store from './store.ts'
 
 export interface Keys {
   /** The caller of a bearer token. Null for a token that is unknown, wrong, revoked or expired. */
   authenticate: Authenticate
-  /** The caller that a token had at its last request. Null for a token that was not seen. Says nothing about its access now. */
-  recall(token: string): Caller | null
   /** The caller of a key by its id. Null when it is unknown, revoked or expired. For a console session that a key signed in to. */
   findCaller(id: string, client: RequestClient): Promise<Caller | null>
   /** The caller limited to these agents, for a client that asks for less. Throws 403 or 404 for an agent that the caller may not act for. */
@@ -75,9 +72,8 @@ export type NewKeyRequest = {
 }
 
 export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgent): Keys {
-  const known = new KnownHolders()
-  const loadHolder = batchLoader((lookupIds) => store.findHolders(db.lookups, known, lookupIds))
-  const loadHolderById = batchLoader((ids) => store.findHoldersById(db.lookups, known, ids))
+  const loadHolder = batchLoader((lookupIds) => store.findHolders(db, lookupIds))
+  const loadHolderById = batchLoader((ids) => store.findHoldersById(db, ids))
   let touches = new Map<string, RequestClient>()
 
   /** Records the use of a key, at most once per minute and key. The request does not wait for it. */
@@ -96,7 +92,7 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   /** Null for a key that is not usable. Throws 403 for one that is not allowed from this address. */
   function admit(found: store.FoundHolder | null, client: RequestClient): Caller | null {
     if (!found?.isUsable) return null
-    const { caller } = found.holder
+    const { caller } = found
     const { allowedIps } = caller.limits
     if (allowedIps.length > 0 && !isInRanges(client.address, allowedIps))
       throw forbidden(`This key is not allowed from ${client.address}. Use it from an address in its allowed_ips.`)
@@ -106,7 +102,7 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
 
   async function findCallerOf({ lookupId, secret }: KeyParts, client: RequestClient): Promise<Caller | null> {
     const found = await loadHolder(lookupId)
-    return found && isSecret(secret, found.holder.salt, found.holder.secretHash) ? admit(found, client) : null
+    return found && isSecret(secret, found.salt, found.secretHash) ? admit(found, client) : null
   }
 
   /** Stores a key inside the caller's transaction, and returns it with its plaintext. */
@@ -158,7 +154,7 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
   }
 
   async function narrow(caller: Caller, handles: string[]): Promise<Caller> {
-    const known = caller.agents ?? (await store.findAgents(db.lookups, caller.organizationId, handles))
+    const known = caller.agents ?? (await store.findAgents(db, caller.organizationId, handles))
     const agents = known.filter(({ handle }) => handles.includes(handle))
     if (agents.length === new Set(handles).size) return { ...caller, agents }
     throw caller.agents ? forbidden('This key is limited to another agent.') : notFound('agent')
@@ -178,7 +174,6 @@ export function createKeys(db: Database, accounts: Accounts, findAgent: FindAgen
     },
 
     narrow,
-    recall: (token) => known.recall(parseKey(token)?.lookupId ?? '')?.caller ?? null,
 
     findCaller: async (id, client) => admit(await loadHolderById(id), client),
 

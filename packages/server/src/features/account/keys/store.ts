@@ -1,10 +1,10 @@
 // The SQL of API keys.
 import type { ConnectedApp } from '@callsign/contract/keys'
 import type { Static } from 'typebox'
-import type { CallerAgent, RequestClient } from '../../../core/caller.ts'
+import type { Caller, CallerAgent, RequestClient } from '../../../core/caller.ts'
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
-import type { KeyHolder, KnownHolders } from './known-holders.ts'
+import { scopeSet } from './model.ts'
 
 export type KeyRow = {
   id: string
@@ -67,41 +67,58 @@ export async function insertKey(sql: Sql, key: NewKey): Promise<void> {
   })
 }
 
-/** A key as authentication finds it. `holder` is the same object until a field of it changes. */
-export type FoundHolder = { holder: KeyHolder; isUsable: boolean; isTouchDue: boolean }
+/** A key as authentication finds it. */
+export type FoundHolder = { salt: Buffer; secretHash: Buffer; caller: Caller; isUsable: boolean; isTouchDue: boolean }
 
-type HolderRow = { lookup_id: string; id: string; is_usable: boolean; is_touch_due: boolean; holder: string }
+type HolderRow = {
+  lookup_id: string
+  salt: Buffer
+  secret_hash: Buffer
+  id: string
+  name: string
+  type: 'organization' | 'agent'
+  scopes: string[]
+  organization_id: string
+  organization_name: string
+  user_id: string
+  role: 'owner' | 'operator' | 'reviewer'
+  allowed_ips: string[]
+  expires_at: Date | null
+  /** Null for organization keys, and for a key whose agents are deleted. */
+  agents: CallerAgent[] | null
+  is_usable: boolean
+  is_touch_due: boolean
+}
 
-/** The rest is one JSON text, which is parsed once for all requests that find the same text. */
-const selectHolders = `SELECT k.lookup_id, k.id,
+const selectHolders = `SELECT k.lookup_id, k.salt, k.secret_hash, k.id, k.name, k.type, k.scopes, k.organization_id, o.name AS organization_name,
+        k.user_id, u.role, k.allowed_ips::text[], k.expires_at,
+        CASE WHEN k.type = 'agent' THEN (
+          SELECT json_agg(json_build_object('identityId', i.id, 'handle', i.agent_handle, 'mailboxId', b.id, 'address', b.address) ORDER BY i.id)
+          FROM api_key_agents a JOIN identities i ON i.id = a.identity_id JOIN mailboxes b ON b.identity_id = i.id WHERE a.key_id = k.id) END AS agents,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS is_usable,
-        k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute' AS is_touch_due,
-        json_build_array(encode(k.salt, 'hex'), encode(k.secret_hash, 'hex'), k.id, k.name, k.type, k.scopes, k.organization_id, o.name, k.user_id, u.role,
-          k.allowed_ips::text[], k.expires_at, CASE WHEN k.type = 'agent' THEN (
-            SELECT json_agg(json_build_array(i.id, i.agent_handle, b.id, b.address) ORDER BY i.id)
-            FROM api_key_agents a JOIN identities i ON i.id = a.identity_id JOIN mailboxes b ON b.identity_id = i.id WHERE a.key_id = k.id) END)::text AS holder
+        k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute' AS is_touch_due
       FROM api_keys k
       JOIN organizations o ON o.id = k.organization_id
       JOIN users u ON u.id = k.user_id`
 
 /** Keys by their public part. Asked on every request, so that a revocation holds on the next one. */
-export async function findHolders(sql: Sql, known: KnownHolders, lookupIds: string[]): Promise<Map<string, FoundHolder>> {
+export async function findHolders(sql: Sql, lookupIds: string[]): Promise<Map<string, FoundHolder>> {
   const { rows } = await sql.query<HolderRow>({
     name: 'find-key-holders',
     text: `${selectHolders} WHERE k.lookup_id = ANY($1)`,
     values: [lookupIds],
   })
-  return new Map(rows.map((row) => [row.lookup_id, toFound(known, row)]))
+  return new Map(rows.map((row) => [row.lookup_id, toFound(row)]))
 }
 
 /** Keys by their id, for console sessions that a key signed in to. */
-export async function findHoldersById(sql: Sql, known: KnownHolders, ids: string[]): Promise<Map<string, FoundHolder>> {
+export async function findHoldersById(sql: Sql, ids: string[]): Promise<Map<string, FoundHolder>> {
   const { rows } = await sql.query<HolderRow>({
     name: 'find-key-holders-by-id',
     text: `${selectHolders} WHERE k.id = ANY($1)`,
     values: [ids],
   })
-  return new Map(rows.map((row) => [row.id, toFound(known, row)]))
+  return new Map(rows.map((row) => [row.id, toFound(row)]))
 }
 
 /** Agents of an organization as a caller has them. */
@@ -123,10 +140,28 @@ export async function moveKeys(sql: Sql, organizationId: string, fromUserId: str
   })
 }
 
-const toFound = (known: KnownHolders, row: HolderRow): FoundHolder => {
-  const holder = known.read(row.lookup_id, row.holder)
-  return { holder, isUsable: row.is_usable && holder.hasAgents === (holder.caller.keyType === 'agent'), isTouchDue: row.is_touch_due }
-}
+const toFound = (row: HolderRow): FoundHolder => ({
+  salt: row.salt,
+  secretHash: row.secret_hash,
+  caller: {
+    keyId: row.id,
+    keyName: row.name,
+    keyType: row.type,
+    listedScopes: row.scopes,
+    scopes: scopeSet(row.type, row.scopes),
+    organizationId: row.organization_id,
+    organizationName: row.organization_name,
+    userId: row.user_id,
+    role: row.type === 'agent' ? 'agent' : row.role,
+    agents: row.agents,
+    limits: { expiresAt: row.expires_at, allowedIps: row.allowed_ips },
+    session: null,
+    mailApproval: 'agent',
+  },
+  // A key whose agents are deleted acts for nobody.
+  isUsable: row.is_usable && (row.agents !== null) === (row.type === 'agent'),
+  isTouchDue: row.is_touch_due,
+})
 
 export async function findUnusable(sql: Sql, ids: string[]): Promise<Set<string>> {
   const { rows } = await sql.query<{ id: string }>({

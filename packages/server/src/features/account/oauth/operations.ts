@@ -83,7 +83,7 @@ type Exchange = Tokens | OAuthFailure
 
 export function createOAuth({ db, web, keys, attempts }: Parts): OAuth {
   const clients = createOAuthClients(db, web, attempts)
-  const loadAccess = batchLoader((hashes) => store.findAccess(db.lookups, hashes))
+  const loadAccess = batchLoader((hashes) => store.findAccess(db, hashes))
 
   type Granted = { organization_id: string; key_id: string; scopes: string[] }
 

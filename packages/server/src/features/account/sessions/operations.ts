@@ -67,7 +67,7 @@ const sessionsOfKeyMax = 10
 type Parts = { db: Database; accounts: Accounts; keys: Keys; tokens: ConsoleTokens; limits: SessionLimits }
 
 export function createSessions({ db, accounts, keys, tokens, limits }: Parts): Sessions {
-  const loadSession = batchLoader((ids) => store.findById(db.lookups, ids))
+  const loadSession = batchLoader((ids) => store.findById(db, ids))
 
   /** The caller that a session acts as in the API, or null when its key is no longer usable. */
   async function callerOf(row: store.SessionRow, client: RequestClient): Promise<Caller | null> {
@@ -117,7 +117,7 @@ export function createSessions({ db, accounts, keys, tokens, limits }: Parts): S
   return {
     async find(cookie, client) {
       const hash = hashToken(cookie)
-      const row = hash && (await store.findByToken(db.lookups, hash))
+      const row = hash && (await store.findByToken(db, hash))
       if (!row) return null
       if (row.is_touch_due) store.touchSession(db, row.id, limits).catch(() => {})
       const caller = await callerOf(row, { address: client.exactAddress, userAgent: client.userAgent })

@@ -122,8 +122,8 @@ const [linkSeconds, fetchTimeoutMs] = [3600, 15_000]
 
 export function createAttachments({ db, blobs, web, decode, fileReader, linkKey, publicUrl }: Parts): Attachments {
   const attachmentSources: AttachmentSource[] = []
-  const loadMetadata = batchLoader((messageIds) => store.findMetadata(db.lookups, messageIds))
-  const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db.lookups, draftIds))
+  const loadMetadata = batchLoader((messageIds) => store.findMetadata(db, messageIds))
+  const loadOfDraft = batchLoader((draftIds) => findOfDrafts(db, draftIds))
 
   const linkTo = (id: string, seconds = linkSeconds): string =>
     signMediaUrl({ baseUrl: publicUrl(), attachmentId: id, expires: Math.floor(nowMs() / 1000) + seconds, key: linkKey })

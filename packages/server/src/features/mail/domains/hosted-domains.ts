@@ -11,7 +11,7 @@ export function createHostedDomains({ db, providers, mailDomain }: { db: Databas
   /** Providers for whose domains this server refuses mail to missing mailboxes. A domain of another provider may be served elsewhere. */
   const ownMail = providers.filter((provider) => !provider.isElsewhere).map((provider) => provider.name)
   const loadServed = batchLoader(async (domains: string[]) => {
-    const served = await store.findServed(db.lookups, domains, ownMail)
+    const served = await store.findServed(db, domains, ownMail)
     return new Map(domains.map((domain) => [domain, served.has(domain)]))
   })
 

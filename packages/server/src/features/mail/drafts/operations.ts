@@ -93,7 +93,7 @@ export function createDrafts(parts: Parts): Drafts {
   const { db, identities, attachments, messages, outboundMail, storage, enqueue, cancelJob } = parts
   const { chooseAuthor } = outboundMail
   const { inspectText, prepareDraft, queueDraft } = createDraftQueue(parts)
-  const loadDraft = batchLoader((ids) => store.findDrafts(db.lookups, ids))
+  const loadDraft = batchLoader((ids) => store.findDrafts(db, ids))
 
   const show = async (row: DraftRow) => toDraft(row, row.attachment_count > 0 ? await attachments.showOfDraft(row.id) : [])
 

@@ -1,16 +1,16 @@
-// Judges arriving messages by the guardrails of their mailboxes, after the look-ups that decide, or beside a check that none of them finds anything.
+// Judges arriving messages by the rules and threads of their mailboxes.
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import { answeredThreads, type Filing, findParticipants, findThreads, type KnownThreads, withoutThreads } from '../messages/operations.ts'
+import { answeredThreads, type Filing, findParticipants, findThreads, type KnownThreads } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
-import { type FoundRules, type MailRules, noRules } from '../rules/operations.ts'
+import type { FoundRules, MailRules } from '../rules/operations.ts'
 import { type Author, isAuthenticated, isProven, outsideDomain, withForeignFlag } from './model.ts'
 
 /** A message for one mailbox. */
 export type Incoming = { filing: Filing; author: Author; owner: MailboxOwner }
 
-/** `check` sends a statement that fails with `isJudgementNeeded` if a rule names an author. Null when the rules were looked up. */
-export type Judged = { filings: Filing[]; known: KnownThreads; check: (() => Promise<void>) | null }
+/** `filings` have their status, and `known` the threads that were looked up. */
+export type Judged = { filings: Filing[]; known: KnownThreads }
 
 type Parts = {
   mailRules: MailRules
@@ -18,22 +18,10 @@ type Parts = {
   findHostedDomains: (sql: Sql, domains: string[]) => Promise<ReadonlySet<string>>
 }
 
-export interface Judging {
-  /** Looks up threads and rules, then judges. */
-  lookUp(tx: Tx, arrivals: Incoming[]): Promise<Judged>
-  /**
-   * Judges messages that start threads as if their Message-IDs were new and no rule named their authors. Filing them fails otherwise, with 40001 or by
-   * `check`. Null when a message answers another, is quarantined, or comes to an agent that has rules for its senders.
-   */
-  assume(tx: Tx, arrivals: Incoming[]): Promise<Judged | null>
-}
+/** Looks up threads and rules in the transaction that files the messages, and judges each. */
+export type JudgeArrivals = (tx: Tx, arrivals: Incoming[]) => Promise<Judged>
 
-/** Identities that were found to have rules for senders of their mail. */
-const ruledMax = 10_000
-
-export function createJudging({ mailRules, findHostedDomains }: Parts): Judging {
-  const ruled = new Set<string>()
-
+export function createJudgeArrivals({ mailRules, findHostedDomains }: Parts): JudgeArrivals {
   const findHosted = (tx: Tx, arrivals: Incoming[]): Promise<ReadonlySet<string>> =>
     findHostedDomains(tx, [...new Set(arrivals.flatMap(({ author }) => outsideDomain(author) ?? []))])
 
@@ -74,33 +62,16 @@ export function createJudging({ mailRules, findHostedDomains }: Parts): Judging 
     })
   }
 
-  return {
-    async lookUp(tx, arrivals) {
-      const [known, rules, hosted] = await Promise.all([
-        findThreads(
-          tx,
-          arrivals.map(({ filing }) => filing),
-        ),
-        mailRules.findInbound(tx, arrivals.map(toSenders)),
-        findHosted(tx, arrivals),
-      ])
-      for (const { owner } of arrivals) {
-        if (rules(owner).size === 0) continue
-        if (ruled.size >= ruledMax) ruled.clear()
-        ruled.add(owner.identityId)
-      }
-      return { filings: judge(arrivals, await findReplies(tx, arrivals, known), rules, hosted), known, check: null }
-    },
-
-    async assume(tx, arrivals) {
-      if (arrivals.some(({ owner }) => ruled.has(owner.identityId))) return null
-      const known = withoutThreads(arrivals.map(({ filing }) => filing))
-      if (known === null) return null
-      const filings = judge(arrivals, new Set(), noRules, await findHosted(tx, arrivals))
-      // A quarantined copy of a known message is recognized by a look-up only.
-      if (filings.some(({ message }) => message.status === 'quarantined')) return null
-      return { filings, known, check: () => mailRules.requireNoInboundRule(tx, arrivals.map(toSenders)) }
-    },
+  return async (tx, arrivals) => {
+    const [known, rules, hosted] = await Promise.all([
+      findThreads(
+        tx,
+        arrivals.map(({ filing }) => filing),
+      ),
+      mailRules.findInbound(tx, arrivals.map(toSenders)),
+      findHosted(tx, arrivals),
+    ])
+    return { filings: judge(arrivals, await findReplies(tx, arrivals, known), rules, hosted), known }
   }
 }
 

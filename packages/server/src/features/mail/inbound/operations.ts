@@ -8,7 +8,7 @@ import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { nowMs } from '../../../core/clock.ts'
-import { type Database, DatabaseUnavailable, isForeignKeyViolation, isJudgementNeeded, type Sql, type Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
@@ -16,7 +16,7 @@ import type { MailRules } from '../rules/operations.ts'
 import { StorageFull } from '../storage/model.ts'
 import type { Storage } from '../storage/operations.ts'
 import { toFiling } from './filing.ts'
-import { createJudging, type Incoming } from './judging.ts'
+import { createJudgeArrivals, type Incoming } from './judging.ts'
 import { findOutcome } from './lost-commit.ts'
 import { type Arrival, type Author, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
@@ -95,22 +95,10 @@ export function createInboundMail({
   hostname,
 }: Parts): InboundMail {
   const senders = createSenderCheck({ db, reader, resolverHealth })
-  const judging = createJudging({ mailRules, findHostedDomains })
-  const fileTogether = groupCommit(fileGroup, groupOptions)
+  const judgeArrivals = createJudgeArrivals({ mailRules, findHostedDomains })
+  const fileTogether = groupCommit((group: Prepared[]) => db.transact((tx) => fileAll(tx, group)), groupOptions)
 
-  /** Files mail in a transaction of its own. The first try assumes that there is nothing to look up, and a conflict then starts the next one. */
-  async function fileGroup(group: Prepared[]): Promise<Filed[][]> {
-    let tries = 0
-    try {
-      return await db.transact((tx) => fileAll(tx, group, { isWhole: true, isAssumed: tries++ === 0 }))
-    } catch (error) {
-      if (!isJudgementNeeded(error)) throw error
-      return db.transact((tx) => fileAll(tx, group, { isWhole: true, isAssumed: false }))
-    }
-  }
-
-  /** Files mail. `isWhole` if the transaction has no other work, so that it is committed with its last statements. */
-  async function fileAll(tx: Tx, group: Prepared[], { isWhole, isAssumed }: { isWhole: boolean; isAssumed: boolean }): Promise<Filed[][]> {
+  async function fileAll(tx: Tx, group: Prepared[]): Promise<Filed[][]> {
     const owners = group.flatMap((one) => one.owners)
     const arrivals = group.flatMap((one) =>
       one.filings.map((filing, index): Incoming => ({ filing, author: one.author, owner: one.owners[index] as MailboxOwner })),
@@ -119,7 +107,7 @@ export function createInboundMail({
       tx,
       arrivals.map(({ owner, filing }) => ({ owner, bytes: filing.message.size_bytes })),
     )
-    const { filings, known, check } = (isAssumed ? await judging.assume(tx, arrivals) : null) ?? (await judging.lookUp(tx, arrivals))
+    const { filings, known } = await judgeArrivals(tx, arrivals)
     const raws = group.flatMap((one) => one.raws)
     const filed = await fileMessages(tx, filings, known, raws, async (places) => {
       const announcements = places.flatMap(({ messageId, isDuplicate }, index) => {
@@ -129,10 +117,7 @@ export function createInboundMail({
         const type = status === 'quarantined' ? ('email.quarantined' as const) : ('email.received' as const)
         return isDuplicate ? [] : [{ owner, sender, event: { type, organizationId, identityId, subjectId: messageId } }]
       })
-      const written = [check?.(), wakeGuard.announce(tx, announcements)]
-      // Counts of a wake limit are read before the events are written. Without an announcement there is nothing to commit.
-      if (isWhole && announcements.length > 0 && owners.every(({ wakeLimit }) => wakeLimit === null)) tx.commitBehind()
-      await Promise.all(written)
+      await wakeGuard.announce(tx, announcements)
     })
     tx.afterCommit(() => {
       for (const [index, filing] of filings.entries()) {
@@ -208,7 +193,7 @@ export function createInboundMail({
     },
 
     async file(tx: Tx, prepared: Prepared[]): Promise<void> {
-      await fileAll(tx, prepared, { isWhole: false, isAssumed: false })
+      await fileAll(tx, prepared)
     },
 
     hasRoom: (owner, sizeBytes) => storage.hasRoom([owner], sizeBytes),

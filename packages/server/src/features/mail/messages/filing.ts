@@ -32,8 +32,7 @@ export type Filed = { messageId: string; threadId: string; isDuplicate: boolean 
 
 /**
  * Files messages in order, after their raw bytes, and returns results in the same order. `known` is the result of `findThreads` in this
- * transaction. `beside` writes further rows, given the filed messages, in the same round trip. The results of these statements need no
- * check, so COMMIT can be sent behind them.
+ * transaction. `beside` writes further rows, given the filed messages, in the same round trip.
  */
 export async function fileMessages(
   tx: Tx,
@@ -122,9 +121,6 @@ async function findDuplicates(tx: Tx, filings: Filing[], known: KnownThreads) {
   )
 }
 
-/** Outgoing messages that start threads. Their threads and their Message-IDs are new, so no other transaction has them. */
-const startThreads = (placed: Placed[]): boolean => placed.every(({ filing, place }) => place.isNew && 'known' in filing.thread)
-
 async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () => Promise<void>): Promise<void> {
   const [first] = placed
   if (first === undefined) return beside()
@@ -148,9 +144,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
       tx,
       threads.filter(({ id }) => !started.has(id)),
     ),
-    startThreads(placed)
-      ? referenceStore.insertNewReferences(tx, referencesOf(placed))
-      : referenceStore.insertReferences(tx, referencesOf(placed)),
+    referenceStore.insertReferences(tx, referencesOf(placed)),
     store.insertRaw(
       tx,
       raws.filter((raw) => used.has(raw.id)),

@@ -4,7 +4,7 @@ import type { Sql } from '../../../core/sql.ts'
 import { type Conditions, type MessageFilter, type MessageOwner, toConditions, toPattern } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
 import { findRareRuns, isMainMailbox } from './index-choice-store.ts'
-import { type ListedMessage, listedColumns } from './store.ts'
+import type { ListedMessage } from './store.ts'
 import { askPartitions, expectedHits, inPartitions, partitionKeys } from './time-partitions.ts'
 
 /** Messages that are scanned before an index is used. Frequent values fill a page from these. */
@@ -104,9 +104,7 @@ function named(text: string): { text: string; name?: string } {
 /** Condition for messages of the scope below the cursor. */
 async function listScope(sql: Sql, { owner, values, scope }: Conditions, cursor: string | null, limit: number): Promise<ListedMessage[]> {
   const { rows } = await sql.query<ListedMessage>({
-    ...named(
-      `SELECT ${listedColumns} FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`,
-    ),
+    ...named(`SELECT m.id FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC LIMIT $3`),
     values: values.with(1, cursor).with(2, limit),
   })
   return rows
@@ -121,7 +119,7 @@ async function walk(sql: Sql, conditions: Conditions, cursor: string | null, cou
   const newest = `SELECT m.id FROM messages m WHERE m.${owner.column} = $1${scope} AND m.id < ${before('$2')} ORDER BY m.id DESC`
   const text = `WITH step AS MATERIALIZED (SELECT (${newest} LIMIT 1) AS first_id, (${newest} OFFSET ${count - 1} LIMIT 1) AS last_id,
         (SELECT m.id FROM messages m WHERE m.${owner.column} = $1${reach} ORDER BY m.id LIMIT 1) AS oldest_id)
-      SELECT step.first_id, step.last_id, step.oldest_id, found.* FROM step LEFT JOIN LATERAL (SELECT ${listedColumns} FROM messages m
+      SELECT step.first_id, step.last_id, step.oldest_id, found.* FROM step LEFT JOIN LATERAL (SELECT m.id FROM messages m
         WHERE m.${owner.column} = $1${scope}${sought} AND m.id < ${before('$2')} AND m.id >= coalesce(step.last_id, '')
         ORDER BY m.id DESC LIMIT $3) AS found ON true ORDER BY found.id DESC`
   const { rows } = await sql.query<ListedMessage & { first_id: string; last_id: string | null; oldest_id: string }>({
@@ -140,7 +138,7 @@ async function listPartitions(sql: Sql, conditions: Conditions, place: IndexPlac
   const { text, values, partitions } = place
   const inIndex = partitions === null ? 'true' : inPartitions(indexed.prefix, owner.column, `$${values.length + 1}`)
   const { rows } = await sql.query<ListedMessage>({
-    ...named(`SELECT ${listedColumns} FROM messages m WHERE m.id = ANY(ARRAY(
+    ...named(`SELECT m.id FROM messages m WHERE m.id = ANY(ARRAY(
         SELECT m.id FROM messages m WHERE ${inIndex} AND m.${owner.column} || '' = $1
           ${scope}${text}${indexed.text} AND m.id < $2 ORDER BY m.id || '' DESC LIMIT $3)) ORDER BY m.id DESC`),
     values: [...values.with(1, to).with(2, limit), ...(partitions ? [partitionKeys(indexed.prefix, owner.id, partitions)] : [])],

@@ -2,7 +2,7 @@
 import { before } from '../../../core/page.ts'
 import type { Sql } from '../../../core/sql.ts'
 import type { Conditions, MessageOwner, ThreadPlaces } from './filter-conditions-store.ts'
-import { type ListedMessage, listedColumns } from './store.ts'
+import type { ListedMessage } from './store.ts'
 
 /**
  * The newest messages below the cursor that meet the conditions and are in threads of a folder. Reads the threads with a later message first,
@@ -27,7 +27,7 @@ export async function listByFolder(
     if (threads.length < count || (oldest !== undefined && oldest >= position)) break
   }
   const { rows } = await sql.query<ListedMessage>({
-    text: `SELECT ${listedColumns} FROM messages m WHERE m.id = ANY($1) ORDER BY m.id DESC`,
+    text: `SELECT m.id FROM messages m WHERE m.id = ANY($1) ORDER BY m.id DESC`,
     values: [found],
   })
   return rows

@@ -1,7 +1,7 @@
-// Threads that a message answers, and messages whose threads need no look-up.
+// Threads that a message answers.
 import { expect, test } from 'vitest'
 import type { Filing } from './filing.ts'
-import { answeredThreads, type KnownThreads, withoutThreads } from './known-threads.ts'
+import { answeredThreads, type KnownThreads } from './known-threads.ts'
 
 const known: KnownThreads = new Map([
   [
@@ -34,22 +34,4 @@ test('its own Message-ID does not make it an answer, though it copies one of the
 test('a message whose thread is known to the caller answers nothing', () => {
   const one = { message: { mailbox_id: 'mbx' }, thread: { known: { threadId: 'thread-sent', isNew: false, inReplyToMessageId: null } } }
   expect(answeredThreads(one as unknown as Filing, known)).toEqual([])
-})
-
-test('messages that name no other one need no look-up, and those of one mailbox share its references', () => {
-  const assumed = withoutThreads([filing('<one@b>', [], []), filing(null, [], []), filing('<two@b>', [], [], 'other')])
-  expect(assumed).toEqual(
-    new Map([
-      ['mbx', new Map()],
-      ['other', new Map()],
-    ]),
-  )
-})
-
-test('one message that names another, or whose thread is known to the caller, needs a look-up of all', () => {
-  const first = filing('<one@b>', [], [])
-  expect(withoutThreads([first, filing('<two@b>', ['<sent@a>'], [])])).toBeNull()
-  expect(withoutThreads([first, filing('<two@b>', [], ['<sent@a>'])])).toBeNull()
-  const inThread = { message: first.message, thread: { known: { threadId: 'thread-sent', isNew: false, inReplyToMessageId: null } } }
-  expect(withoutThreads([first, inThread])).toBeNull()
 })

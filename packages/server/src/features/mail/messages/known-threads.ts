@@ -1,4 +1,4 @@
-// The references that decide the threads of new messages: looked up, or assumed to be new.
+// The references that decide the threads of new messages.
 import type { Sql } from '../../../core/sql.ts'
 import type { MessageRow } from './model.ts'
 import * as referenceStore from './reference-store.ts'
@@ -30,16 +30,6 @@ export const findThreads = (sql: Sql, filings: Threaded[]): Promise<KnownThreads
       references: 'references' in filing.thread ? lookupOrder(keysOf(filing)) : [],
     })),
   )
-
-/**
- * Known references for messages whose Message-IDs are new. Filing them fails with 40001 should one of these be known. Null when a message names
- * another one, whose thread has to be looked up.
- */
-export function withoutThreads(filings: Threaded[]): KnownThreads | null {
-  const isFirst = (filing: Threaded): boolean =>
-    'references' in filing.thread && lookupOrder({ ...keysOf(filing), messageId: null }).length === 0
-  return filings.every(isFirst) ? new Map(filings.map(({ message }) => [message.mailbox_id, new Map()])) : null
-}
 
 /** The threads with messages of the agent that a message answers, by In-Reply-To and References only. */
 export function answeredThreads(filing: Threaded, known: KnownThreads): string[] {

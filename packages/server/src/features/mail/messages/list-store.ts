@@ -1,14 +1,14 @@
 // The SQL of unfiltered lists of messages: of an organization, of mailboxes, or of one thread.
 import { before, type PageRequest } from '../../../core/page.ts'
 import type { Sql, Statement } from '../../../core/sql.ts'
-import { type ListedMessage, listedColumns } from './store.ts'
+import type { ListedMessage } from './store.ts'
 import { currentThread } from './thread-store.ts'
 
 /** The mailboxes of a list. Null for every mailbox of the organization. */
 export type ListScope = { organizationId: string; mailboxIds: string[] | null; direction?: 'inbound' | 'outbound' | undefined }
 
-/** The messages of a page as one text, which is the same only if none of them has changed. */
-export type MailPage = { listed: string; total: number }
+/** The ids of a page, newest first, and the number of messages of the whole list. */
+export type MailPage = { ids: string[]; total: number }
 
 /** A literal, because the planner does not match a parameter to a partial index. */
 const directionCondition = (direction: ListScope['direction']): string =>
@@ -25,38 +25,28 @@ function pageStatement({ organizationId, mailboxIds, direction }: ListScope, { c
     mailboxIds === null
       ? [
           'page-of-organization',
-          `SELECT ${listedColumns} FROM messages m WHERE m.organization_id = $1 ${end}`,
+          `SELECT m.id FROM messages m WHERE m.organization_id = $1 ${end}`,
           'organization_id = $1',
           [organizationId, cursor, limit + 1],
         ]
       : [
           'page-of-mailboxes',
           // One index scan per mailbox, so that the cost does not grow with the messages of a mailbox.
-          `SELECT m.* FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (
-            SELECT ${listedColumns} FROM messages m WHERE m.mailbox_id = b.id AND m.organization_id = $4 ${end}) m ORDER BY m.id DESC LIMIT $3`,
+          `SELECT m.id FROM unnest($1::text[]) AS b (id) CROSS JOIN LATERAL (
+            SELECT m.id FROM messages m WHERE m.mailbox_id = b.id AND m.organization_id = $4 ${end}) m ORDER BY m.id DESC LIMIT $3`,
           'mailbox_id = ANY($1)',
           [mailboxIds, cursor, limit + 1, organizationId],
         ]
-  // One row, because the driver takes as long for each row as PostgreSQL.
-  const text = `SELECT (SELECT string_agg(m.id || ' ' || m.version, ',' ORDER BY m.id DESC) FROM (${rows}) m) AS listed,
+  const text = `SELECT (SELECT array_agg(m.id ORDER BY m.id DESC) FROM (${rows}) m) AS ids,
     (SELECT coalesce(sum(count), 0)::bigint FROM message_counts WHERE ${total}) AS total`
   return { name: name + suffix, text, values }
 }
 
 export async function findMailPage(sql: Sql, scope: ListScope, page: PageRequest): Promise<MailPage> {
-  const { rows } = await sql.query<{ listed: string | null; total: number }>(pageStatement(scope, page))
+  const { rows } = await sql.query<{ ids: string[] | null; total: number }>(pageStatement(scope, page))
   const row = rows[0] as (typeof rows)[0]
-  return { listed: row.listed ?? '', total: row.total }
+  return { ids: row.ids ?? [], total: row.total }
 }
-
-/** The messages in the text of a page. */
-export const readListed = (listed: string): ListedMessage[] =>
-  listed === ''
-    ? []
-    : listed.split(',').map((one) => {
-        const end = one.indexOf(' ')
-        return { id: one.slice(0, end), version: one.slice(end + 1) }
-      })
 
 /** A thread, with its messages of these mailboxes. */
 export type ThreadScope = ListScope & { threadId: string }
@@ -65,7 +55,7 @@ export type ThreadScope = ListScope & { threadId: string }
 export async function listByThread(sql: Sql, scope: ThreadScope, page: PageRequest): Promise<ListedMessage[]> {
   const { rows } = await sql.query<ListedMessage>({
     name: `list-by-thread${scope.direction === undefined ? '' : `-${scope.direction}`}`,
-    text: `SELECT ${listedColumns} FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4
+    text: `SELECT m.id FROM messages m WHERE m.thread_id = ${currentThread('$1')} AND m.organization_id = $4
       AND ($5::text[] IS NULL OR m.mailbox_id = ANY($5)) ${pageEnd(scope.direction)}`,
     values: [scope.threadId, page.cursor, page.limit + 1, scope.organizationId, scope.mailboxIds],
   })

@@ -1,43 +1,30 @@
 // Lists of messages, and search: one keyset page per request.
-import { isId } from '@callsign/contract/ids'
-import { type View, viewDefault } from '@callsign/contract/message-views'
+import type { View } from '@callsign/contract/message-views'
 import type * as contract from '@callsign/contract/messages'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
-import { batchLoader } from '../../../core/batch.ts'
 import { type Caller, requireScope } from '../../../core/caller.ts'
-import { LruCache } from '../../../core/lru-cache.ts'
 import { type PageRequest, readPage, toPage } from '../../../core/page.ts'
-import { Written } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import { shareThread } from '../../../core/turn.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { MessageFilter, MessageOwner } from './filter-conditions-store.ts'
 import * as filterStore from './filter-store.ts'
-import type { WriteItems } from './item-json.ts'
 import * as listStore from './list-store.ts'
+import type { ShowListed } from './listed-messages.ts'
 import { inView, searchedCharactersMax, toItem } from './model.ts'
 import { markAll, markPieces, readQuery } from './search-query.ts'
 import { inSearchSlot } from './search-slots.ts'
 import * as searchStore from './search-store.ts'
 import type * as store from './store.ts'
 
-type Parts = { db: Database; identities: Identities; attachments: Attachments; writeItems: WriteItems }
+type Parts = { db: Database; identities: Identities; attachments: Attachments; showListed: ShowListed }
 
 export type MailQuery = QueryOf<typeof contract.listMail>
-export type MailReply = Written<ReplyOf<typeof contract.listMail>>
 
 const isFiltered = ({ folder, tag, metadata }: MailQuery): boolean => [folder, tag, metadata].some((value) => value !== undefined)
 
-/** Pages as JSON. A key names the versions of all messages, and takes memory as well. */
-const pageLimits = {
-  sizeMax: 4 * 1024 * 1024,
-  valueSizeMax: 1024 * 1024,
-  sizeOf: (page: Buffer, key: string): number => page.length + key.length,
-}
-
-export function createMessageLists({ db, identities, attachments, writeItems }: Parts) {
-  const pages = new LruCache<Buffer>(pageLimits)
+export function createMessageLists({ db, identities, attachments, showListed }: Parts) {
   let isPartsIndexThere: boolean | undefined
   const hasPartsIndex = async () => (isPartsIndexThere ??= await filterStore.hasPartsIndex(db))
 
@@ -60,68 +47,47 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
     return newestFirst.slice(0, page.limit + 1)
   }
 
-  // Requests of one turn for the same page share a statement.
-  const loadPage = batchLoader<listStore.MailPage>(
-    async (keys) => new Map(await Promise.all(keys.map(async (key) => [key, await loadOne(key)] as const))),
-    { batchMax: 16, inFlightMax: 4 },
-  )
-  const loadOne = (key: string) => listStore.findMailPage(db.reads.lookups, ...(JSON.parse(key) as [listStore.ListScope, PageRequest]))
-  const findPage = async (scope: listStore.ListScope, page: PageRequest) =>
-    (await loadPage(JSON.stringify([scope, page]))) as listStore.MailPage
-
-  /** Starts to read the page of an unfiltered list. */
-  function lookAheadMail({ organizationId, agents }: Caller, query: MailQuery): Promise<listStore.MailPage> | undefined {
-    if (query.agent !== undefined || query.thread_id !== undefined || isFiltered(query)) return undefined
-    if (query.cursor !== undefined && !isId('message', query.cursor)) return undefined
-    const mailboxIds = agents?.map((agent) => agent.mailboxId) ?? null
-    return findPage({ organizationId, mailboxIds, direction: query.direction }, readPage(query, 'message'))
+  async function showPage<R extends { id: string }>(rows: R[], page: PageRequest, view: View | undefined) {
+    const { data, ...envelope } = pageOf(rows, page.limit)
+    return { ...envelope, data: await showListed(idsOf(data), view) }
   }
 
-  /** A list is written again only when a message on it, or its total, has changed. */
-  async function writePage({ listed, total }: listStore.MailPage, page: PageRequest, view: View = viewDefault): Promise<MailReply> {
-    const key = `${view} ${page.limit} ${total} ${listed}`
-    const known = pages.get(key)
-    return known ? new Written([known]) : writeMail(listStore.readListed(listed), total, page, view, key)
-  }
-
-  async function writeMail(rows: store.ListedMessage[], total: number, page: PageRequest, view?: View, key?: string): Promise<MailReply> {
-    const { data, has_more, next_cursor } = pageOf(rows, page.limit)
-    const { parts, isLasting } = await writeItems(data, view)
-    const written: MailReply = new Written([
-      '{"messages":[',
-      ...parts,
-      `],"total":${total},"object":"list","data":[`,
-      ...parts,
-      `],"has_more":${has_more},"next_cursor":${JSON.stringify(next_cursor)}}`,
+  async function findMail(scope: listStore.ListScope, query: MailQuery, page: PageRequest): Promise<listStore.MailPage> {
+    const { direction, thread_id, folder, tag, metadata } = query
+    if (thread_id === undefined && !isFiltered(query)) return listStore.findMailPage(db.reads, scope, page)
+    const [rows, total] = await Promise.all([
+      isFiltered(query)
+        ? listFiltered(scope, { direction, thread_id, folder, tag, metadata }, page)
+        : listStore.listByThread(db.reads, { ...scope, threadId: thread_id as string }, page),
+      thread_id === undefined
+        ? listStore.countByScope(db.reads, scope)
+        : listStore.countByThread(db.reads, { ...scope, threadId: thread_id }),
     ])
-    if (isLasting && key !== undefined) pages.keep(key, written.bytes)
-    return written
+    return { ids: idsOf(rows), total }
   }
 
   return {
-    lookAheadMail,
-
-    async listMail(caller: Caller, query: MailQuery, ahead?: Promise<listStore.MailPage>) {
+    async listMail(caller: Caller, query: MailQuery): Promise<ReplyOf<typeof contract.listMail>> {
       const page = readPage(query, 'message')
       const mailboxIds =
         query.agent !== undefined
           ? [(await identities.requireMailbox(caller, query.agent)).mailboxId]
           : (caller.agents?.map((agent) => agent.mailboxId) ?? null)
-      const { direction, thread_id: threadId } = query
-      const scope = { organizationId: caller.organizationId, mailboxIds, direction }
-      if (threadId === undefined && !isFiltered(query)) return writePage(await (ahead ?? findPage(scope, page)), page, query.view)
-      const [rows, total] = await Promise.all([
-        isFiltered(query)
-          ? listFiltered(scope, { direction, thread_id: threadId, folder: query.folder, tag: query.tag, metadata: query.metadata }, page)
-          : listStore.listByThread(db.reads, { ...scope, threadId: threadId as string }, page),
-        threadId === undefined
-          ? listStore.countByScope(db.reads.lookups, scope)
-          : listStore.countByThread(db.reads, { ...scope, threadId }),
-      ])
-      return writeMail(rows, total, page, query.view)
+      const scope = { organizationId: caller.organizationId, mailboxIds, direction: query.direction }
+      const { ids, total } = await findMail(scope, query, page)
+      const { data, ...envelope } = await showPage(
+        ids.map((id) => ({ id })),
+        page,
+        query.view,
+      )
+      return { ...envelope, messages: data, data, total }
     },
 
-    async listMessages(caller: Caller, mailbox: string, query: QueryOf<typeof contract.listMessages>) {
+    async listMessages(
+      caller: Caller,
+      mailbox: string,
+      query: QueryOf<typeof contract.listMessages>,
+    ): Promise<ReplyOf<typeof contract.listMessages>> {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
       if (query.status === 'quarantined') requireScope(caller, 'quarantine:read')
@@ -137,9 +103,7 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
         page,
         hasPartsIndex,
       )
-      const { data, has_more, next_cursor } = pageOf(rows, page.limit)
-      const end = `],"has_more":${has_more},"next_cursor":${JSON.stringify(next_cursor)}}`
-      return new Written<ReplyOf<typeof contract.listMessages>>(['{"object":"list","data":[', ...(await writeItems(data, view)).parts, end])
+      return showPage(rows, page, view)
     },
 
     /** True when a mailbox has sent mail to an address or has received mail from it. */
@@ -174,3 +138,5 @@ export function createMessageLists({ db, identities, attachments, writeItems }: 
     },
   }
 }
+
+const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id)

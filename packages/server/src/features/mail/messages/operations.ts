@@ -1,6 +1,6 @@
 // Operations on stored messages and threads.
 import { eventBodyBytesMax } from '@callsign/contract/events'
-import { firstId, isId } from '@callsign/contract/ids'
+import { firstId } from '@callsign/contract/ids'
 import type * as contract from '@callsign/contract/messages'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
 import { batchLoader } from '../../../core/batch.ts'
@@ -9,7 +9,7 @@ import { type Caller, requireScope } from '../../../core/caller.ts'
 import { now } from '../../../core/clock.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
-import { type Call, Later, Raw, type Written } from '../../../core/route.ts'
+import { type Call, Later, Raw } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -18,14 +18,12 @@ import type { Attachments } from '../attachments/operations.ts'
 import { createMessageBatches, type MessageBatches } from './batches.ts'
 import * as deliveryStore from './delivery-store.ts'
 import { fileReleased } from './filing.ts'
-import { ItemCache } from './item-cache.ts'
-import { createItemWriter } from './item-json.ts'
 import { emitLabelChanges } from './label-changes.ts'
-import { listByThread, type MailPage } from './list-store.ts'
+import { listByThread } from './list-store.ts'
+import { createShowListed } from './listed-messages.ts'
 import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
-import { createMessageWriter, type FoundMessage } from './message-json.ts'
-import { createMessageLists, type MailQuery, type MailReply } from './message-lists.ts'
+import { createMessageLists, type MailQuery } from './message-lists.ts'
 import { createMessageSharing, type FindUnusableKeys, type MessageSharing } from './message-sharing.ts'
 import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage, toRelease } from './model.ts'
 import type { ContentWriter } from './provider.ts'
@@ -40,7 +38,7 @@ import { isWanted } from './wait.ts'
 export { addToCounts } from './count-store.ts'
 export { type Filed, type Filing, fileMessages } from './filing.ts'
 export type { NewRaw } from './filing-store.ts'
-export { answeredThreads, findThreads, type KnownThreads, learnRelayedIds, withoutThreads } from './known-threads.ts'
+export { answeredThreads, findThreads, type KnownThreads, learnRelayedIds } from './known-threads.ts'
 export { findParticipants } from './participants.ts'
 export type { ContentWriter } from './provider.ts'
 export { deleteUnusedRaw } from './raw-store.ts'
@@ -48,30 +46,21 @@ export { deleteUnusedRaw } from './raw-store.ts'
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
 export interface Messages extends Threads, MessageBatches, MessageSharing {
   /** `GET /mail/messages`: newest first, over every mailbox that the key may see. */
-  listMail(caller: Caller, query: MailQuery, ahead?: Promise<MailPage>): Promise<MailReply>
-  /** Starts to read a list for the caller that its key had before. Only `listMail` may disclose it. */
-  lookAheadMail(caller: Caller, query: MailQuery): Promise<MailPage> | undefined
+  listMail(caller: Caller, query: MailQuery): Promise<ReplyOf<typeof contract.listMail>>
   /** `GET …/messages`: one mailbox, filtered. */
   listMessages(
     caller: Caller,
     mailbox: string,
     query: QueryOf<typeof contract.listMessages>,
-  ): Promise<Written<ReplyOf<typeof contract.listMessages>>>
+  ): Promise<ReplyOf<typeof contract.listMessages>>
   /** `GET …/wait`: the next arriving message that passes the filters. */
   waitForMessage(
     caller: Caller,
     mailbox: string,
     query: QueryOf<typeof contract.waitForMessage>,
   ): Promise<Later<ReplyOf<typeof contract.waitForMessage>>>
-  /** Reads the message that a path names, before the caller is known. Only `getMessage` may disclose it, after its checks. */
-  lookAhead(id: string): Promise<FoundMessage | null> | undefined
   /** `GET …/messages/{message_id}`. */
-  getMessage(
-    caller: Caller,
-    mailbox: string,
-    id: string,
-    found?: Promise<FoundMessage | null>,
-  ): Promise<Written<ReplyOf<typeof contract.getMessage>>>
+  getMessage(caller: Caller, mailbox: string, id: string): Promise<ReplyOf<typeof contract.getMessage>>
   /** `PATCH …/messages/{message_id}`: `labels` replaces, `add_labels` and `remove_labels` change. */
   updateMessage(
     call: Call,
@@ -146,22 +135,23 @@ type Parts = {
 
 export function createMessages(parts: Parts): Messages {
   const { db, blobs, accounts, identities, attachments, emit, compose, content, wait, findUnusableKeys } = parts
-  const loadMessage = batchLoader((ids) => store.findMessages(db.lookups, ids))
-  const loadHead = batchLoader((ids) => store.findHeads(db.lookups, ids))
-  const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
+  const loadMessage = batchLoader((ids) => store.findMessages(db, ids))
+  const loadHead = batchLoader((ids) => store.findHeads(db, ids))
+  const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db, ids))
 
   const deletion = createMessageDeletion({ db, blobs, identities, attachments })
-  const cache = new ItemCache()
-  const writeItems = createItemWriter(db.reads, attachments, cache)
+  const showListed = createShowListed(db.reads, attachments)
   const findRecipients = async (messageId: string) => (await loadRecipients(messageId)) ?? []
-  const writer = createMessageWriter({ db, attachments, cache, findRecipients })
-  const threads = createThreads({ db, identities, emit, writeItems, deleteFromThread: deletion.deleteFromThread })
+  const threads = createThreads({ db, identities, emit, showListed, deleteFromThread: deletion.deleteFromThread })
 
   const showAttachments = async (row: MessageRow) => attachments.showRows(await attachments.filesOf(row))
-  const show = async (row: MessageRow) => ({ ...toMessage(row, await showAttachments(row), []), raw_url: attachments.linkTo(row.id) })
+  const show = async (row: MessageRow, recipients: RecipientRow[] = []) => ({
+    ...toMessage(row, await showAttachments(row), recipients),
+    raw_url: attachments.linkTo(row.id),
+  })
 
-  async function findInMailbox<M extends store.MessageNames>(caller: Caller, mailbox: string, found: Promise<M | null>): Promise<M> {
-    const row = await found
+  async function findInMailbox(caller: Caller, mailbox: string, id: string): Promise<MessageRow> {
+    const row = await loadMessage(id)
     if (row && identities.isMailboxNamed(caller, mailbox, row)) return row
     // The reference may be another address of the mailbox.
     const owner = await identities.requireMailbox(caller, mailbox)
@@ -170,23 +160,20 @@ export function createMessages(parts: Parts): Messages {
   }
 
   /** The message, for a caller that may read its content. */
-  async function requireFound<M extends store.MessageNames>(caller: Caller, mailbox: string, found: Promise<M | null>): Promise<M> {
-    const row = await findInMailbox(caller, mailbox, found)
+  async function requireMessage(caller: Caller, mailbox: string, id: string): Promise<MessageRow> {
+    const row = await findInMailbox(caller, mailbox, id)
     if (row.status === 'quarantined') requireScope(caller, 'quarantine:read')
     return row
   }
 
-  const requireMessage = (caller: Caller, mailbox: string, id: string): Promise<MessageRow> =>
-    requireFound(caller, mailbox, loadMessage(id))
-
-  const currentThread = async (id: string) => (await findJoined(db.lookups, [id])).get(id) ?? id
+  const currentThread = async (id: string) => (await findJoined(db, [id])).get(id) ?? id
 
   const { readRaw, readFile } = createRawFiles({ db, blobs, attachments, compose, findMessage: loadMessage })
   const pageParts = { attachments, content, findMessage: loadMessage }
   const sharing = createMessageSharing({ db, accounts, findUnusableKeys, requireMessage, ...pageParts })
 
   return {
-    ...createMessageLists({ db, identities, attachments, writeItems }),
+    ...createMessageLists({ db, identities, attachments, showListed }),
     ...deletion,
     ...threads,
     ...sharing,
@@ -205,7 +192,7 @@ export function createMessages(parts: Parts): Messages {
     async releaseMessage(call, mailbox, id) {
       const owner = await identities.requireMailbox(call.caller, mailbox)
       const { mailboxId, organizationId, identityId } = owner
-      await findInMailbox(call.caller, mailbox, loadMessage(id))
+      await findInMailbox(call.caller, mailbox, id)
       return call.transact(async (tx) => {
         const seen = await lockMessage(tx, mailboxId, id)
         if (!seen) throw notFound('message')
@@ -236,13 +223,9 @@ export function createMessages(parts: Parts): Messages {
       })
     },
 
-    lookAhead: (id) => (isId('message', id) ? writer.find(id) : undefined),
-
-    async getMessage(caller, mailbox, id, ahead) {
-      const found = await requireFound(caller, mailbox, ahead ?? writer.find(id))
-      const written = writer.write(found) ?? writer.write(await requireFound(caller, mailbox, writer.findWhole(id)))
-      // A message with its row can always be written.
-      return written as NonNullable<typeof written>
+    async getMessage(caller, mailbox, id) {
+      const row = await requireMessage(caller, mailbox, id)
+      return show(row, row.direction === 'outbound' ? await findRecipients(id) : [])
     },
 
     async updateMessage(call, mailbox, id, body) {

@@ -6,6 +6,6 @@ import type { RecipientRow } from './model.ts'
 
 /** Returns a function from a message's id to its recipients, in order. The list is empty when the message was deleted. */
 export function createFindRecipients(db: Database): (messageId: string) => Promise<RecipientRow[]> {
-  const load = batchLoader((ids) => deliveryStore.findRecipients(db.lookups, ids))
+  const load = batchLoader((ids) => deliveryStore.findRecipients(db, ids))
   return async (messageId) => (await load(messageId)) ?? []
 }

@@ -1,5 +1,5 @@
 // The SQL of Message-IDs that a mailbox has seen, and of the threads that own them.
-import { isUniqueViolation, type Sql, TryAgain, type Tx, tryAgain } from '../../../core/sql.ts'
+import { type Sql, type Tx, tryAgain } from '../../../core/sql.ts'
 import { relayedIdOf } from './relayed-ids.ts'
 import type { KnownReferences } from './threading.ts'
 
@@ -77,28 +77,6 @@ export type NewReference = {
 const newReferences = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
         AS n (mailbox_id, reference, thread_id, message_id, is_quarantined, first_id)`
 
-const insertText = `INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id, is_quarantined)
-      SELECT mailbox_id, reference, thread_id, message_id, is_quarantined
-      FROM ${newReferences}`
-
-const valuesOf = (references: NewReference[]): unknown[] => [
-  references.map((r) => r.mailboxId),
-  references.map((r) => r.reference),
-  references.map((r) => r.threadId),
-  references.map((r) => r.messageId),
-  references.map((r) => r.isQuarantined),
-  references.map((r) => r.firstId),
-]
-
-/** Records references that no other transaction can have. Throws `TryAgain` should one be known. */
-export async function insertNewReferences(tx: Tx, references: NewReference[]): Promise<void> {
-  try {
-    await tx.query({ name: 'insert-new-references', text: insertText, values: valuesOf(references) })
-  } catch (error) {
-    throw isUniqueViolation(error, 'thread_references_pkey') ? new TryAgain('a new reference is known') : error
-  }
-}
-
 /**
  * Records references, first come first served. The transaction starts again when another one gave one of them to another thread in the
  * meantime, or to a message that may be a copy. The retry finds the thread of the other message and joins it.
@@ -109,7 +87,8 @@ export async function insertReferences(tx: Tx, references: NewReference[]): Prom
   const sorted = references.toSorted((a, b) => (a.mailboxId + a.reference < b.mailboxId + b.reference ? -1 : 1))
   await tx.query({
     name: 'insert-references',
-    text: `WITH stored AS (${insertText}
+    text: `WITH stored AS (INSERT INTO thread_references AS r (mailbox_id, reference, thread_id, message_id, is_quarantined)
+        SELECT mailbox_id, reference, thread_id, message_id, is_quarantined FROM ${newReferences}
         ON CONFLICT (mailbox_id, reference) DO UPDATE SET is_quarantined = r.is_quarantined AND excluded.is_quarantined,
           thread_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.thread_id ELSE r.thread_id END,
           message_id = CASE WHEN r.is_quarantined AND NOT excluded.is_quarantined THEN excluded.message_id
@@ -118,6 +97,13 @@ export async function insertReferences(tx: Tx, references: NewReference[]): Prom
       SELECT fail_transaction('${tryAgain}') FROM stored JOIN ${newReferences} USING (mailbox_id, reference)
       WHERE NOT n.is_quarantined AND (stored.thread_id <> n.thread_id
         OR n.message_id IS NOT NULL AND stored.message_id <> n.message_id AND stored.message_id IS DISTINCT FROM n.first_id)`,
-    values: valuesOf(sorted),
+    values: [
+      sorted.map((r) => r.mailboxId),
+      sorted.map((r) => r.reference),
+      sorted.map((r) => r.threadId),
+      sorted.map((r) => r.messageId),
+      sorted.map((r) => r.isQuarantined),
+      sorted.map((r) => r.firstId),
+    ],
   })
 }

@@ -4,24 +4,17 @@ import * as batches from '@callsign/contract/batches'
 import * as sharing from '@callsign/contract/message-sharing'
 import * as contract from '@callsign/contract/messages'
 import * as threads from '@callsign/contract/threads'
-import { type Route, route, routeAhead } from '../../../core/route.ts'
+import { type Route, route } from '../../../core/route.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import type { Messages } from './operations.ts'
 
 export const messageRoutes = (messages: Messages, attachments: Attachments): Route[] => [
-  routeAhead(
-    contract.listMail,
-    'agent',
-    { forCaller: (caller, query) => messages.lookAheadMail(caller, query) },
-    (call, { query }, ahead) => messages.listMail(call.caller, query, ahead),
-  ),
+  route(contract.listMail, 'agent', (call, { query }) => messages.listMail(call.caller, query)),
   route(batches.updateMessages, 'agent', (call, { body }) => messages.updateMessages(call, body)),
   route(batches.getMessages, 'agent', (call, { body }) => messages.getMessages(call.caller, body)),
   route(contract.listMessages, 'agent', (call, { params, query }) => messages.listMessages(call.caller, params.email_address, query)),
   route(contract.waitForMessage, 'agent', (call, { params, query }) => messages.waitForMessage(call.caller, params.email_address, query)),
-  routeAhead(contract.getMessage, 'agent', { byPath: (params) => messages.lookAhead(params.message_id) }, (call, { params }, found) =>
-    messages.getMessage(call.caller, params.email_address, params.message_id, found),
-  ),
+  route(contract.getMessage, 'agent', (call, { params }) => messages.getMessage(call.caller, params.email_address, params.message_id)),
   route(contract.updateMessage, 'agent', (call, { params, body }) =>
     messages.updateMessage(call, params.email_address, params.message_id, body),
   ),

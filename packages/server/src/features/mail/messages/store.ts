@@ -14,12 +14,8 @@ export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.di
 export type StoredMessage<M extends MessageRow = MessageRow> = Omit<M, 'extracted_text'> &
   ({ extracted_text: string; extracted_characters: null } | { extracted_text: null; extracted_characters: number })
 
-/** A message of a list, and the version of its row. Every change of the row gives it another. */
-export type ListedMessage = { id: string; version: string }
-
-/** The transaction that wrote the row, and the time: a database that was restored may use the number of a transaction again. */
-const version = `m.xmin || ' ' || date_part('epoch', m.updated_at) AS version`
-export const listedColumns = `m.id, ${version}`
+/** A message of a list. */
+export type ListedMessage = { id: string }
 
 /** The columns that each view of a listed message does not read. */
 const unreadColumns: Record<View, RegExp | null> = {
@@ -28,25 +24,15 @@ const unreadColumns: Record<View, RegExp | null> = {
   summary: /\bm\.(text|html|extracted_text|extracted_characters|headers|reference_ids),\s/g,
 }
 
-/** The ids and versions of messages, for the cache of list items. */
-export async function findVersions(sql: Sql, ids: string[]): Promise<ListedMessage[]> {
-  if (ids.length === 0) return []
-  const { rows } = await sql.query<ListedMessage>({
-    name: 'find-message-versions',
-    text: `SELECT ${listedColumns} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
-    values: [sortedIds(ids)],
-  })
-  return rows
-}
-
 /** Listed messages as they are now, with the fields of the view. */
-export async function findListed(sql: Sql, ids: string[], view: View): Promise<(MessageRow & ListedMessage)[]> {
-  const { rows } = await sql.query<StoredMessage<MessageRow & ListedMessage>>({
+export async function findListed(sql: Sql, ids: string[], view: View): Promise<MessageRow[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql.query<StoredMessage>({
     name: `find-listed-${view}`,
-    text: `SELECT ${version}, ${columnsOf(view)} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
+    text: `SELECT ${columnsOf(view)} FROM messages m WHERE ${anyOfIds('m.id', '$1')}`,
     values: [sortedIds(ids)],
   })
-  return view === 'summary' ? (rows as unknown as (MessageRow & ListedMessage)[]) : toRows(rows)
+  return view === 'summary' ? (rows as unknown as MessageRow[]) : toRows(rows)
 }
 
 function columnsOf(view: View): string {
@@ -83,31 +69,6 @@ export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string,
 
 /** The columns that decide which caller may read a message. */
 export type MessageNames = Pick<LocatedMessage, 'organization_id' | 'mailbox_id' | 'status' | 'agent_handle' | 'address'>
-
-/** The place of a message, and the version of its row. That of an outbound message covers its recipients. */
-export type MessagePlace = MessageNames & { id: string; version: string }
-
-const wholeVersion = `m.xmin || ' ' || date_part('epoch', m.updated_at) || CASE WHEN m.direction = 'outbound' THEN coalesce((
-    SELECT string_agg(' ' || r.xmin || ' ' || r.status, '' ORDER BY r.position) FROM message_recipients r WHERE r.message_id = m.id), '') ELSE '' END AS version`
-
-export async function findPlaces(sql: Sql, ids: string[]): Promise<Map<string, MessagePlace>> {
-  const { rows } = await sql.query<MessagePlace>({
-    name: 'find-places',
-    text: `SELECT m.id, m.organization_id, m.mailbox_id, m.status, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${anyOfIds('m.id', '$1')}`,
-    values: [sortedIds(ids)],
-  })
-  return new Map(rows.map((row) => [row.id, row]))
-}
-
-/** Messages with their places. */
-export async function findPlaced(sql: Sql, ids: string[]): Promise<Map<string, LocatedMessage & MessagePlace>> {
-  const { rows } = await sql.query<StoredMessage<LocatedMessage & MessagePlace>>({
-    name: 'find-placed',
-    text: `SELECT ${columns}, i.agent_handle, b.address, ${wholeVersion} FROM ${locatedTables} WHERE ${anyOfIds('m.id', '$1')}`,
-    values: [sortedIds(ids)],
-  })
-  return new Map(toRows(rows).map((row) => [row.id, row]))
-}
 
 /** The bytes of text and HTML of messages of the scope, without reading them. */
 export async function findBodySizes(

@@ -1,5 +1,5 @@
 // Operations on threads, in one mailbox and across the organization, and the trash.
-import type { View } from '@callsign/contract/message-views'
+import type { MessageItem, View } from '@callsign/contract/message-views'
 import type { trashMessage } from '@callsign/contract/messages'
 import { labelsMax } from '@callsign/contract/metadata'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
@@ -11,20 +11,19 @@ import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { changeMetadata, filterMark, metadataMarks } from '../../../core/metadata.ts'
 import { type PageRequest, readPage } from '../../../core/page.ts'
-import { type Call, Written } from '../../../core/route.ts'
+import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from './count-store.ts'
-import type { WriteItems } from './item-json.ts'
 import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
-import { addLatest } from './latest-messages.ts'
 import { listByThread } from './list-store.ts'
+import type { ShowListed } from './listed-messages.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
 import { readQuery, type SearchQuery } from './search-query.ts'
 import { inSearchSlot } from './search-slots.ts'
 import * as searchStore from './search-store.ts'
-import * as store from './store.ts'
+import type * as store from './store.ts'
 import * as listStore from './thread-list-store.ts'
 import { type ThreadFacts, type ThreadRow, toThread } from './thread-model.ts'
 import * as threadStore from './thread-store.ts'
@@ -39,9 +38,9 @@ export interface Threads {
   /** `GET /threads`: every mailbox that the key may see. */
   listAllThreads(caller: Caller, query: QueryOf<typeof contract.listAllThreads>): Promise<ReplyOf<typeof contract.listAllThreads>>
   /** `GET …/threads/{thread_id}`: oldest first, the latest 100 messages. */
-  getThread(caller: Caller, mailbox: string, id: string, view?: View): Promise<Written<ReplyOf<typeof contract.getThread>>>
+  getThread(caller: Caller, mailbox: string, id: string, view?: View): Promise<ReplyOf<typeof contract.getThread>>
   /** `GET /threads/{thread_id}`. */
-  getThreadById(caller: Caller, id: string, view?: View): Promise<Written<ReplyOf<typeof contract.getThreadById>>>
+  getThreadById(caller: Caller, id: string, view?: View): Promise<ReplyOf<typeof contract.getThreadById>>
   /** A thread without its messages, for bodies of events. Null when it was deleted. */
   describeThread(organizationId: string, id: string): Promise<Static<typeof contract.Thread> | null>
   /** `PATCH /threads/{thread_id}`: folder, labels, metadata and read state. */
@@ -66,7 +65,7 @@ type Parts = {
   db: Database
   identities: Identities
   emit: Emit
-  writeItems: WriteItems
+  showListed: ShowListed
   deleteFromThread: ReturnType<typeof createMessageDeletion>['deleteFromThread']
 }
 
@@ -77,7 +76,7 @@ const searchRounds = 4
 /** Hits of one mailbox that a stretch has. */
 const hitsPerRound = 200
 
-export function createThreads({ db, identities, emit, writeItems, deleteFromThread }: Parts): Threads {
+export function createThreads({ db, identities, emit, showListed, deleteFromThread }: Parts): Threads {
   const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
     organizationId,
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
@@ -98,9 +97,20 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
     const threads = await showThreads(db.reads, shown)
-    const lastIds = with_last_message === true ? threads.map((thread) => thread.last_message_id) : []
-    const data = await addLatest(threads, writeItems, await store.findVersions(db.reads, lastIds))
+    const data = with_last_message === true ? await addLatest(threads) : threads
     return { object: 'list' as const, data, has_more: nextCursor !== null, next_cursor: nextCursor }
+  }
+
+  async function addLatest(threads: ShownThread[]): Promise<(ShownThread & { last_message?: Static<typeof MessageItem> })[]> {
+    const shown = await showListed(
+      threads.map((thread) => thread.last_message_id),
+      'summary',
+    )
+    const latest = new Map(shown.map((message) => [message.id, message]))
+    return threads.map((thread) => {
+      const last = latest.get(thread.last_message_id)
+      return last ? { ...thread, last_message: last } : thread
+    })
   }
 
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
@@ -133,8 +143,9 @@ export function createThreads({ db, identities, emit, writeItems, deleteFromThre
     const rows = isTrashed(thread)
       ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
       : await listByThread(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
-    const [[shown], items] = await Promise.all([showThreads(db, [thread]), writeItems(rows.toReversed(), view)])
-    return new Written<ReplyOf<typeof contract.getThread>>([`${JSON.stringify(shown).slice(0, -1)},"messages":[`, ...items.parts, ']}'])
+    const ids = rows.map((row) => row.id).toReversed()
+    const [[shown], messages] = await Promise.all([showThreads(db, [thread]), showListed(ids, view)])
+    return { ...(shown as ShownThread), messages }
   }
 
   async function requireLocked(tx: Tx, caller: Caller, id: string): Promise<trashStore.LockedThread> {

@@ -3,7 +3,7 @@
 import type { MessageStatus } from '@callsign/contract/message-delivery'
 import { anyOfIds, type Sql, sortedIds, TryAgain, type Tx } from '../../../core/sql.ts'
 import type { StoredFolder } from './model.ts'
-import { type ChangeScope, type ListedMessage, listedColumns } from './store.ts'
+import type { ChangeScope, ListedMessage } from './store.ts'
 import { currentThread } from './thread-store.ts'
 
 /** A thread, locked until the transaction ends. */
@@ -190,7 +190,7 @@ export async function setThreadLabels(
 export async function listTrashed(sql: Sql, threadId: string, limit: number): Promise<ListedMessage[]> {
   const { rows } = await sql.query<ListedMessage>({
     name: 'list-trashed',
-    text: `SELECT ${listedColumns} FROM messages m WHERE m.thread_id = $1 AND m.is_hidden AND m.trashed_at IS NOT NULL ORDER BY m.id DESC LIMIT $2`,
+    text: `SELECT m.id FROM messages m WHERE m.thread_id = $1 AND m.is_hidden AND m.trashed_at IS NOT NULL ORDER BY m.id DESC LIMIT $2`,
     values: [threadId, limit],
   })
   return rows

@@ -6,7 +6,7 @@ import { nowMs } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
-import { type Database, DatabaseUnavailable, isJudgementNeeded, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { shareThread } from '../../../core/turn.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -65,9 +65,6 @@ type Addressing = Pick<OutgoingMessage, 'from' | 'recipients' | 'replyTo' | 'hea
 
 type Judged = { owner: MailboxOwner; outgoing: Addressing }
 
-/** Identities whose messages are judged before they are written, because a rule or a suppression has named an address of theirs. */
-const namedMax = 10_000
-
 export function createOutgoingQueue(parts: Parts) {
   const {
     db,
@@ -88,9 +85,6 @@ export function createOutgoingQueue(parts: Parts) {
     findAnswers: (owner, correspondents, sql = db) =>
       limitStore.findCounts(sql, owner.organizationId, answerSubject(owner.identityId), correspondents),
   })
-  /** `call.transact` of a call without an Idempotency-Key. */
-  const { transact } = db
-  const named = new Set<string>()
 
   /** Checks rules and suppressions for the addresses of messages. Resolves with the guardrail that allows each, or its refusal. */
   async function judgeEach(sql: Sql, messages: Judged[]): Promise<(Guardrail | ApiError)[]> {
@@ -133,13 +127,7 @@ export function createOutgoingQueue(parts: Parts) {
       throw isHeldForApproval(error) ? new TryAgain('the answers to a correspondent have reached their limit meanwhile') : error
     })
 
-  /** Files messages. `checks` are statements of the last round trip. With them, the transaction has no other work. */
-  async function fileAll(
-    tx: Tx,
-    messages: Addressed[],
-    findGuardrails: () => Promise<Guardrail[]>,
-    checks: (() => Promise<void>)[] | null = null,
-  ): Promise<Queued[]> {
+  async function fileAll(tx: Tx, messages: Addressed[], findGuardrails: () => Promise<Guardrail[]>): Promise<Queued[]> {
     const counted = messages.map(toCounted)
     for (const message of counted) {
       const refusal = recipientsRefusal(message, limitDefaults)
@@ -167,9 +155,7 @@ export function createOutgoingQueue(parts: Parts) {
     const raws = messages.flatMap(({ outgoing }) => outgoing.submitted?.raw ?? [])
     const filed = await fileMessages(tx, filings, known, raws, async () => {
       const jobs = filings.map(({ message }) => ({ kind: deliverJob, organizationId: message.organization_id, subject: message.id }))
-      const written = [enqueue(tx, jobs), ...(checks ?? []).map((check) => check())]
-      if (checks !== null && charges.length + answers.length === 0) tx.commitBehind()
-      await Promise.all(written)
+      await enqueue(tx, jobs)
     })
     // Last, because other senders of the same subjects wait from here to the commit.
     if (charges.length > 0) await checkCounts(tx, charges)
@@ -190,26 +176,7 @@ export function createOutgoingQueue(parts: Parts) {
 
   const queueOne = async (tx: Tx, message: Addressed): Promise<Queued> => (await queueAll(tx, [message]))[0] as Queued
 
-  /** Queues messages in a transaction of their own. They are judged while they are written, unless a rule or a suppression is expected. */
-  async function queueWhole(messages: Addressed[]): Promise<Queued[]> {
-    const judgeFirst = () => transact((tx) => fileAll(tx, messages, () => judge(tx, messages), []))
-    const asked = messages.map(toAsked)
-    const guardrails = messages.some(({ owner }) => named.has(owner.identityId)) ? null : mailRules.judgeWithoutRules(asked)
-    if (guardrails === null) return judgeFirst()
-    try {
-      return await transact((tx) => {
-        const checks = [() => mailRules.requireNoRule(tx, asked), () => suppressions.requireNoSuppression(tx, asked)]
-        return fileAll(tx, messages, async () => guardrails, checks)
-      })
-    } catch (error) {
-      if (!isJudgementNeeded(error)) throw error
-      if (named.size >= namedMax) named.clear()
-      for (const { owner } of messages) named.add(owner.identityId)
-      return judgeFirst()
-    }
-  }
-
-  const queueTogether = groupCommit(queueWhole, {
+  const queueTogether = groupCommit((messages: Addressed[]) => db.transact((tx) => queueAll(tx, messages)), {
     groupMax: 16,
     inFlightMax: 2,
     // Below half of a group, so that sixteen clients form two groups: one is prepared while PostgreSQL writes the other.
@@ -227,9 +194,7 @@ export function createOutgoingQueue(parts: Parts) {
     try {
       const message = await prepareWhole(owner, outgoing)
       if (message.inspection.isHeld) throw new HeldForApproval(message.inspection.reasons)
-      return call.transact === transact
-        ? answer(await queueTogether(message))
-        : await call.transact(async (tx) => answer(await queueOne(tx, message)))
+      return call.hasKey ? await call.transact(async (tx) => answer(await queueOne(tx, message))) : answer(await queueTogether(message))
     } catch (error) {
       return storage.orAnnounce(error).catch(orGone)
     }

@@ -38,16 +38,10 @@ export interface MailRules {
 
   /** The rules that `judgeArrivals` needs for messages from these senders. */
   findInbound(sql: Sql, arrivals: AskedSenders[]): Promise<FoundRules>
-  /** Fails in the database, so that `isJudgementNeeded` holds, if `findInbound` would find a rule. */
-  requireNoInboundRule(sql: Sql, arrivals: AskedSenders[]): Promise<void>
   /** The decision on each arriving message, in order. */
   judgeArrivals(arrivals: JudgedArrival[], rulesOf: FoundRules): Guardrail[]
   /** For each outgoing message, in order, the guardrail that allows it, or 403 `recipient_not_allowed` with its refused recipients. */
   judgeOutgoing(sql: Sql, messages: OutgoingRecipients[]): Promise<(Guardrail | ApiError)[]>
-  /** The guardrails of `judgeOutgoing` where no rule names an address, or null when one of the messages is refused then. */
-  judgeWithoutRules(messages: OutgoingRecipients[]): Guardrail[] | null
-  /** Fails in the database, so that `isJudgementNeeded` holds, if a rule names an address of these messages. */
-  requireNoRule(sql: Sql, messages: OutgoingRecipients[]): Promise<void>
 }
 
 /** A mailbox owner, and the authors of a message to it. */
@@ -223,33 +217,8 @@ export function createMailRules({ db, accounts, identities }: { db: Database; ac
         return new ApiError('recipient_not_allowed', `${refusals[0]?.reason}.${more}`, { details })
       })
     },
-
-    judgeWithoutRules(messages) {
-      const guardrails = messages.flatMap(({ owner, addressees, replyAddresses }) => {
-        const decide = (list: { address: string }[]) =>
-          decideOutbound(
-            list.map(({ address }) => address),
-            owner.outboundMode,
-            noRules(owner),
-          )
-        return decide(replyAddresses).refusals.length > 0 ? [] : (decide(addressees).guardrail ?? [])
-      })
-      return guardrails.length === messages.length ? guardrails : null
-    },
-
-    async requireNoRule(sql, messages) {
-      await store.requireNoRule(sql, 'outbound', wantedOf(messages.map(addressesOf)))
-    },
-
-    async requireNoInboundRule(sql, arrivals) {
-      const wanted = wantedOf(arrivals.map(toAsked))
-      if (wanted.length > 0) await store.requireNoRule(sql, 'inbound', wanted)
-    },
   }
 }
-
-/** The rules of an owner without any for the requested addresses. */
-export const noRules: FoundRules = () => new Map()
 
 const toAsked = ({ owner, senders }: AskedSenders): AskedAddresses => ({ owner, addresses: senders })
 

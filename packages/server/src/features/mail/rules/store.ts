@@ -1,6 +1,6 @@
 // The SQL of mail rules.
 import { before, type PageRequest } from '../../../core/page.ts'
-import { judgementNeeded, type Sql, type Tx } from '../../../core/sql.ts'
+import type { Sql, Tx } from '../../../core/sql.ts'
 import type { Rule } from './decision.ts'
 import type { MailRuleRow, RuleAction, RuleDirection, RuleStatus } from './model.ts'
 
@@ -114,27 +114,14 @@ export async function deleteMailRule(sql: Sql, ownerId: string, id: string, at: 
 export type Wanted = { ownerId: string; entry: string }
 export type FoundRule = Rule & { owner_id: string }
 
-const foundText = (except: RuleDirection) => `FROM mail_rules r
-  WHERE (r.owner_id, r.entry) IN (SELECT * FROM unnest($1::text[], $2::text[]))
-    AND r.direction <> '${except}' AND r.deleted_at IS NULL AND r.status = 'active'`
-
 /** The active rules of these owners for these entries, pairwise, for mail in this direction. */
 export async function findRules(sql: Sql, way: 'inbound' | 'outbound', wanted: Wanted[]): Promise<FoundRule[]> {
   const { rows } = await sql.query<FoundRule>({
     name: `find-${way}-rules`,
-    text: `SELECT r.owner_id, r.id, r.action, r.entry, r.reason ${foundText(way === 'inbound' ? 'outbound' : 'inbound')}`,
-    values: valuesOf(wanted),
+    text: `SELECT r.owner_id, r.id, r.action, r.entry, r.reason FROM mail_rules r
+      WHERE (r.owner_id, r.entry) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+        AND r.direction <> '${way === 'inbound' ? 'outbound' : 'inbound'}' AND r.deleted_at IS NULL AND r.status = 'active'`,
+    values: [wanted.map(({ ownerId }) => ownerId), wanted.map(({ entry }) => entry)],
   })
   return rows
 }
-
-/** Fails in the database, so that `isJudgementNeeded` holds, if there is an active rule in this direction for one of these entries. */
-export async function requireNoRule(sql: Sql, way: 'inbound' | 'outbound', wanted: Wanted[]): Promise<void> {
-  await sql.query({
-    name: `require-no-${way}-rule`,
-    text: `SELECT fail_transaction('${judgementNeeded}') ${foundText(way === 'inbound' ? 'outbound' : 'inbound')}`,
-    values: valuesOf(wanted),
-  })
-}
-
-const valuesOf = (wanted: Wanted[]): string[][] => [wanted.map((one) => one.ownerId), wanted.map((one) => one.entry)]

@@ -37,8 +37,6 @@ export interface Suppressions {
   suppress(tx: Tx, additions: NewSuppression[]): Promise<void>
   /** For each message, in order, 403 `recipient_suppressed` that names all of its suppressed recipients, or null. */
   judgeRecipients(sql: Sql, messages: AddressedMessage[]): Promise<(ApiError | null)[]>
-  /** Fails in the database, so that `isJudgementNeeded` holds, if a recipient of these messages is suppressed. */
-  requireNoSuppression(sql: Sql, messages: AddressedMessage[]): Promise<void>
 }
 
 type AddressedMessage = { organizationId: string; addressees: Addressee[] }
@@ -112,8 +110,6 @@ export function createSuppressions({ db, accounts }: { db: Database; accounts: A
       }
       if (rows.size > 0) await store.upsertSuppressions(tx, [...rows.values()], true)
     },
-
-    requireNoSuppression: (sql, messages) => store.requireNoSuppression(sql, wantedOf(messages)),
 
     async judgeRecipients(sql, messages) {
       const found = new Map(

@@ -1,7 +1,7 @@
 // The SQL of the suppression list.
 import type { SuppressionSource } from '@callsign/contract/suppressions'
 import { before, type PageRequest } from '../../../core/page.ts'
-import { judgementNeeded, type Sql } from '../../../core/sql.ts'
+import type { Sql } from '../../../core/sql.ts'
 import type { SuppressionRow } from './model.ts'
 
 const columns = 'id, organization_id, email_address, source, reason, message_id, created_at'
@@ -56,23 +56,12 @@ export type Wanted = { organizationId: string; emailAddress: string }
 export async function findSuppressions(sql: Sql, wanted: Wanted[]): Promise<SuppressionRow[]> {
   const { rows } = await sql.query<SuppressionRow>({
     name: 'find-suppressions',
-    text: `SELECT ${columns} ${foundText}`,
+    text: `SELECT ${columns} FROM suppressions
+      WHERE (organization_id, email_address) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND removed_at IS NULL`,
     values: [wanted.map((one) => one.organizationId), wanted.map((one) => one.emailAddress)],
   })
   return rows
 }
-
-/** Fails in the database, so that `isJudgementNeeded` holds, if one of these addresses is on the list of its organization. */
-export async function requireNoSuppression(sql: Sql, wanted: Wanted[]): Promise<void> {
-  await sql.query({
-    name: 'require-no-suppression',
-    text: `SELECT fail_transaction('${judgementNeeded}') ${foundText}`,
-    values: [wanted.map((one) => one.organizationId), wanted.map((one) => one.emailAddress)],
-  })
-}
-
-const foundText = `FROM suppressions
-  WHERE (organization_id, email_address) IN (SELECT * FROM unnest($1::text[], $2::text[])) AND removed_at IS NULL`
 
 /** Removes an address from the list. `isNew` is false when it was already removed. Null when it was never on the list. */
 export async function removeSuppression(

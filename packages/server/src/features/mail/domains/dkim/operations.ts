@@ -74,7 +74,7 @@ export function createDkim({ db, sealing, mailDomain }: Parts): Dkim {
     const owners = names.map((name) => ({ name, ...readOwner(name) }))
     const organizationIds = owners.flatMap(({ organizationId }) => organizationId ?? [])
     const domains = [...new Set(owners.map(({ domain }) => domain))]
-    const rows = await store.findKeysOf(db.lookups, domains, [...new Set(organizationIds)])
+    const rows = await store.findKeysOf(db, domains, [...new Set(organizationIds)])
     return new Map(
       owners.map(({ name, domain, organizationId }) => [
         name,
