@@ -1,10 +1,11 @@
 // Builds the simulator's controls on the channels that it simulates.
 import { now } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
+import { createMailReceiver } from '../edges/smtp/server/mail-receiver.ts'
 import { renderReceived } from '../edges/smtp/server/received.ts'
 import { simulatedCallback } from '../edges/suppliers/simulator-phone.ts'
-import { createSmtpIntake } from '../features/mail/inbound/smtp-intake.ts'
-import { createReturnIntake } from '../features/mail/returned/smtp-intake.ts'
+import { createMailboxIntake } from '../features/mail/inbound/intake.ts'
+import { createReturnIntake } from '../features/mail/returned/intake.ts'
 import { createSimulatedMail, type SimulatedDelivery } from '../features/simulator/mail.ts'
 import { createSimulator, type SimulatorState } from '../features/simulator/operations.ts'
 import { mailSimulatorRoutes, phoneSimulatorRoutes, simulatorRoutes } from '../features/simulator/routes.ts'
@@ -41,7 +42,7 @@ export function createSimulatorArea({ config, db }: SharedParts, needs: Needs): 
 
 /** Passes mail on as the SMTP server does for a client on this machine. */
 function deliverMail(mailDomain: string, { inboundMail, returnedMail }: Needs): SimulatedDelivery {
-  const intake = createReturnIntake(returnedMail, createSmtpIntake(inboundMail))
+  const receiver = createMailReceiver([createReturnIntake(returnedMail), createMailboxIntake(inboundMail)])
   return (from, recipient, raw) => {
     const envelope = {
       id: newId('simulated'),
@@ -56,6 +57,6 @@ function deliverMail(mailDomain: string, { inboundMail, returnedMail }: Needs): 
       bodyType: '8bitmime' as const,
       declaredSize: null,
     }
-    return intake.accept(envelope, raw, renderReceived(envelope, mailDomain, now()))
+    return receiver.accept(envelope, raw, renderReceived(envelope, mailDomain, now()))
   }
 }

@@ -6,9 +6,10 @@ import type { BusinessEvents } from '../core/business-events.ts'
 import type { Log } from '../core/log.ts'
 import type { FreeSpace } from '../edges/blobs/free-space.ts'
 import { createSmtpServer, type SmtpServer } from '../edges/smtp/server/listener.ts'
-import { createSmtpIntake } from '../features/mail/inbound/smtp-intake.ts'
-import { createReportIntake } from '../features/mail/reports/smtp-intake.ts'
-import { createReturnIntake } from '../features/mail/returned/smtp-intake.ts'
+import { createMailReceiver } from '../edges/smtp/server/mail-receiver.ts'
+import { createMailboxIntake } from '../features/mail/inbound/intake.ts'
+import { createReportIntake } from '../features/mail/reports/intake.ts'
+import { createReturnIntake } from '../features/mail/returned/intake.ts'
 import type { Certificates } from './certificates.ts'
 import type { ServerParts } from './server.ts'
 
@@ -32,7 +33,11 @@ export function createSmtp(
       onRefusal: (session_id, reply_code) => businessEvents.mailRefused({ listener: 'smtp', session_id, reply_code }),
       limits: { connectionsPerAddressMax: config.smtpConnectionsPerClient, isLoopbackLimited: false },
     },
-    createReturnIntake(parts.returnedMail, createReportIntake(parts.domainReports, createSmtpIntake(parts.inboundMail))),
+    createMailReceiver([
+      createReturnIntake(parts.returnedMail),
+      createReportIntake(parts.domainReports),
+      createMailboxIntake(parts.inboundMail),
+    ]),
   )
 }
 

@@ -5,7 +5,6 @@ import type { Caller } from '../../core/caller.ts'
 import type { Replays } from '../../core/replay.ts'
 import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
-import { shareThread } from '../../core/turn.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { ClientWatch, LongPolls } from './long-polls.ts'
 import { answerWriter } from './serialization.ts'
@@ -73,8 +72,7 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
         const result = await route.run(call, input as never)
         if (result instanceof Raw || result instanceof Live) return result
         const value = result instanceof Later ? await polls.answer(result, watch) : result
-        const text = value === undefined ? '' : await shareThread(id, () => write(value))
-        return { status, text, isReplay: false }
+        return { status, text: value === undefined ? '' : write(value), isReplay: false }
       },
     }
   }

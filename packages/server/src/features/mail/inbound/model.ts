@@ -7,6 +7,8 @@ import { renderResults, withoutForeignResults } from '@callsign/mail/authenticat
 import type { Flag } from '@callsign/mail/content/deception/flags'
 import { addressDomain, type ParsedAddress } from '@callsign/mail/mime/addresses'
 import type { ParsedMessage } from '@callsign/mail/mime/parse'
+import type { MailboxOwner } from '../../account/identities/model.ts'
+import type { Filing, NewRaw } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
 
 const roles = new Set(['postmaster', 'abuse'])
@@ -33,6 +35,37 @@ export type Arrival = {
   /** The SMTP client. Null for mail of an agent on this server, which was authenticated by its key. */
   client: SmtpClient | null
 }
+
+/** Why mail is refused or deferred. `edges/smtp/server/error-reply.ts` has the SMTP reply of each word. */
+export type Refusal =
+  | 'no-mailbox'
+  | 'no-postmaster'
+  | 'no-return-path'
+  | 'full'
+  | 'loop'
+  | 'gone'
+  | 'unverified'
+  | 'no-report'
+  | 'unsigned-report'
+  | 'foreign-report'
+  | 'unreadable-report'
+  | 'undecided-report'
+  | 'too-many-reports'
+  | 'busy'
+
+/** `domain` is the author's, where a failure of its DNS is the reason. */
+export type Refused = { refused: Refusal; domain?: string | null }
+
+/** One kind of address that takes mail. The SMTP server asks its intakes in their order. */
+export interface MailIntake {
+  /** The verdict on a recipient of a message of this announced size. Null for an address that another intake may take. */
+  check(address: string, bytes: number): Promise<'accepted' | Refusal | null>
+  /** Takes a message for its own addresses, and resolves when it is committed. `left` are the recipients for the intakes behind it. */
+  take(mail: Arrival & { client: SmtpClient }): Promise<{ left: string[]; id?: string } | Refused>
+}
+
+/** Parsed and stored outside any transaction, ready to be filed. */
+export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; author: Author }
 
 /** Adds the trace fields of final delivery (RFC 5321 §4.4, RFC 8601), and removes forged ones in our name. */
 export function withTrace(arrival: Arrival, verdicts: Verdicts, hostname: string, mailbox: string | null): Buffer {

@@ -1,27 +1,25 @@
 // Operations of inbound mail: looks up recipients and files messages durably before the sender gets a reply.
 import { authorOf } from '@callsign/mail/authentication/dmarc/author'
-import { hasBeenDelivered } from '@callsign/mail/authentication/trace-fields'
 import { toFlags } from '@callsign/mail/content/deception/flags'
 import type { ResolverHealth } from '@callsign/mail/dns'
 import { addressDomain } from '@callsign/mail/mime/addresses'
 import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
-import { nowMs } from '../../../core/clock.ts'
 import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import { type Filed, type Filing, fileMessages, type NewRaw } from '../messages/operations.ts'
+import { type Filed, type Filing, fileMessages } from '../messages/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
 import { StorageFull } from '../storage/model.ts'
 import type { Storage } from '../storage/operations.ts'
 import { toFiling } from './filing.ts'
 import { createJudgeArrivals, type Incoming } from './judging.ts'
 import { findOutcome } from './lost-commit.ts'
-import { type Arrival, type Author, roleDomainOf, shownAuthor, withTrace } from './model.ts'
+import { type Arrival, type Prepared, type Refused, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
 import { keepRaw } from './raw-bytes.ts'
-import { RecentRecipients } from './recent-recipients.ts'
+import { receive } from './receive.ts'
 import { type Checked, createSenderCheck } from './sender-check.ts'
 import * as store from './store.ts'
 import type { WakeGuard } from './wake-guard.ts'
@@ -36,27 +34,18 @@ export interface InboundMail {
   isRole(address: string): Promise<boolean>
   /**
    * Parses a message and stores its large bytes, outside any transaction. Makes one filing per mailbox. `owners` has the mailbox of each
-   * recipient.
+   * recipient. For mail of an agent on this server.
    */
-  prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared>
+  prepare(arrival: Arrival, owners: MailboxOwner[]): Promise<Prepared>
   /** Files prepared mail and its events in the caller's transaction. */
   file(tx: Tx, prepared: Prepared[]): Promise<void>
-  /**
-   * Accepts mail from an SMTP client. Resolves with the id of the stored message after it is committed for all recipients. Otherwise none has it.
-   * Resolves with `gone` when a mailbox was deleted since RCPT, and with `loop` when the message was delivered here before.
-   * Resolves with `later` and the author's domain when it is deferred, and with `full` above a quota. Arrivals share a transaction.
-   */
-  accept(arrival: Arrival): Promise<Accepted>
+  /** `receive` for mail from an SMTP client. */
+  receive(arrival: Arrival): Promise<{ id: string } | Refused>
   /** True if the quotas of this recipient have room for a message of this size. */
   hasRoom(owner: MailboxOwner, sizeBytes: number): Promise<boolean>
   /** Deletes records of deferred messages after 7 days without a retry. Returns their number. */
   sweepDeferrals(): Promise<number>
 }
-
-export type Accepted = { id: string } | 'gone' | 'loop' | 'full' | { later: string | null }
-
-/** Parsed and stored outside any transaction, ready to be filed. */
-export type Prepared = { filings: Filing[]; raws: NewRaw[]; owners: MailboxOwner[]; author: Author }
 
 type Parts = {
   db: Database
@@ -138,59 +127,66 @@ export function createInboundMail({
     return domain === null ? owner : identities.findPostmaster(domain)
   }
 
-  const recent = new RecentRecipients()
+  async function prepare(arrival: Arrival, owners: MailboxOwner[], checked: Checked): Promise<Prepared> {
+    const { verdicts, sha256, isUnverified } = checked
+    const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
+    const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
+    const { parsed, extractedText, codes, indicators } = await reader.read(stored)
+    const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
+    const raws = await Promise.all(organizations.map((organizationId) => keepRaw(blobs, organizationId, stored, sha256)))
+    const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
+    const author = authorOf(parsed, verdicts)
+    const shown = author ?? parsed.from.find((entry) => entry.address !== '') ?? { name: parsed.from[0]?.name ?? '', address: '' }
+    const recipientsOf = (owner: MailboxOwner) => arrival.recipients.filter((_, index) => owners[index]?.mailboxId === owner.mailboxId)
+    const flagsFor = (owner: MailboxOwner) =>
+      toFlags(indicators, {
+        parsed,
+        ...shown,
+        verdicts,
+        isUnverified,
+        hasAuthor: author !== null,
+        ownDomains: [hostname, ...new Set([owner.address, ...recipientsOf(owner)].map(addressDomain))],
+      })
+    const filings = distinct.map((owner) =>
+      toFiling(owner, {
+        arrival,
+        recipient: recipientsOf(owner)[0] ?? owner.address,
+        parsed,
+        shown: shownAuthor(parsed, author),
+        verdicts,
+        flags: flagsFor(owner),
+        extractedText,
+        codes,
+        sizeBytes: stored.length,
+        rawId: rawIds.get(owner.organizationId) as string,
+        sha256,
+      }),
+    )
+    return { filings, raws, owners: distinct, author: { address: author?.address ?? null, verdicts, isUnverified } }
+  }
+
+  /** `file` in a transaction that waiting messages share. The messages are stored for all recipients or none. */
+  async function fileDurably(prepared: Prepared): Promise<{ messageId: string }[] | Refused> {
+    try {
+      return await fileTogether(prepared).catch(storage.orAnnounce)
+    } catch (error) {
+      if (error instanceof StorageFull) return { refused: 'full' }
+      if (isForeignKeyViolation(error)) return { refused: 'gone' }
+      if (!(error instanceof DatabaseUnavailable) || !error.isOutcomeUnknown) throw error
+      const ids = prepared.filings.map(({ message }) => message.id)
+      return findOutcome(error, () => store.findFiled(db, ids))
+    }
+  }
 
   return {
-    async findRecipient(address: string): Promise<MailboxOwner | null> {
-      const askedAtMs = nowMs()
-      const owner = await findRecipient(address)
-      recent.note(address, owner, askedAtMs)
-      return owner
-    },
+    findRecipient,
 
     async isRole(address: string): Promise<boolean> {
       const domain = roleDomainOf(address, hostname)
       return domain !== null && (await identities.isHostedRecipient(`postmaster@${domain}`))
     },
 
-    async prepare(arrival: Arrival, owners: MailboxOwner[], checked?: Checked): Promise<Prepared> {
-      const { raw } = arrival
-      const { verdicts, sha256, isUnverified } = checked ?? (await senders.ofHosted(raw))
-      const distinct = [...new Map(owners.map((owner) => [owner.mailboxId, owner])).values()]
-      const stored = withTrace(arrival, verdicts, hostname, distinct.length === 1 ? (distinct[0] as MailboxOwner).address : null)
-      const { parsed, extractedText, codes, indicators } = await reader.read(stored)
-      const organizations = [...new Set(distinct.map((owner) => owner.organizationId))]
-      const raws = await Promise.all(organizations.map((organizationId) => keepRaw(blobs, organizationId, stored, sha256)))
-      const rawIds = new Map(raws.map((raw) => [raw.organizationId, raw.id]))
-      const author = authorOf(parsed, verdicts)
-      const shown = author ?? parsed.from.find((entry) => entry.address !== '') ?? { name: parsed.from[0]?.name ?? '', address: '' }
-      const recipientsOf = (owner: MailboxOwner) => arrival.recipients.filter((_, index) => owners[index]?.mailboxId === owner.mailboxId)
-      const flagsFor = (owner: MailboxOwner) =>
-        toFlags(indicators, {
-          parsed,
-          ...shown,
-          verdicts,
-          isUnverified,
-          hasAuthor: author !== null,
-          ownDomains: [hostname, ...new Set([owner.address, ...recipientsOf(owner)].map(addressDomain))],
-        })
-      const filings = distinct.map((owner) =>
-        toFiling(owner, {
-          arrival,
-          recipient: recipientsOf(owner)[0] ?? owner.address,
-          parsed,
-          shown: shownAuthor(parsed, author),
-          verdicts,
-          flags: flagsFor(owner),
-          extractedText,
-          codes,
-          sizeBytes: stored.length,
-          rawId: rawIds.get(owner.organizationId) as string,
-          sha256,
-        }),
-      )
-      return { filings, raws, owners: distinct, author: { address: author?.address ?? null, verdicts, isUnverified } }
-    },
+    prepare: async (arrival, owners) => prepare(arrival, owners, await senders.ofHosted(arrival.raw)),
 
     async file(tx: Tx, prepared: Prepared[]): Promise<void> {
       await fileAll(tx, prepared)
@@ -198,29 +194,7 @@ export function createInboundMail({
 
     hasRoom: (owner, sizeBytes) => storage.hasRoom([owner], sizeBytes),
 
-    async accept(arrival: Arrival): Promise<Accepted> {
-      const found = await Promise.all(arrival.recipients.map((address) => recent.recall(address) ?? findRecipient(address)))
-      const owners = found.flatMap((owner) => owner ?? [])
-      if (owners.length < found.length) return 'gone'
-      const mailboxes = owners.map((owner) => owner.address)
-      if (hasBeenDelivered(arrival.raw, mailboxes, hostname)) return 'loop'
-      // Before the message joins a group, which would have to be split.
-      if (!(await storage.hasRoom(owners, arrival.raw.length))) return 'full'
-      const checked = await senders.check(arrival, owners)
-      if ('later' in checked) return checked
-      const prepared = await this.prepare(arrival, owners, checked)
-      const ids = prepared.filings.map(({ message }) => message.id)
-      const filed = await fileTogether(prepared)
-        .catch(storage.orAnnounce)
-        .catch<{ messageId: string }[] | 'full' | null>((error: unknown) => {
-          if (error instanceof StorageFull) return 'full' as const
-          if (isForeignKeyViolation(error)) return null
-          if (error instanceof DatabaseUnavailable && error.isOutcomeUnknown) return findOutcome(error, () => store.findFiled(db, ids))
-          throw error
-        })
-      if (filed === null || filed === 'full') return filed ?? 'gone'
-      return { id: filed[0]?.messageId as string }
-    },
+    receive: (arrival) => receive(arrival, { hostname, findRecipient, storage, senders, prepare, file: fileDurably }),
 
     sweepDeferrals: () => senders.sweep(),
   }

@@ -16,7 +16,7 @@ import type { ReportMail, ReportReader } from './provider.ts'
 import * as store from './store.ts'
 
 /** The result of a message to a report address. */
-export type Taken = 'stored' | 'unsigned' | 'foreign' | 'unreadable' | 'undecided' | 'full' | 'busy'
+export type Taken = 'stored' | 'unsigned-report' | 'foreign-report' | 'unreadable-report' | 'undecided-report' | 'too-many-reports' | 'busy'
 
 /** DMARC and TLS reports about custom domains and the mail domain. */
 export interface DomainReports {
@@ -92,17 +92,17 @@ export function createDomainReports({ db, domains, emit, mail, reader, decode, m
 
     async take(recipient, envelopeFrom, client, raw) {
       const addressee = await findAddressee(recipient)
-      if (!addressee) return 'foreign'
+      if (!addressee) return 'foreign-report'
       const { kind, domain } = addressee
-      if ((await store.countSince(db, domain.id, inMs(-dayMs))) >= reportsPerDayMax) return 'full'
+      if ((await store.countSince(db, domain.id, inMs(-dayMs))) >= reportsPerDayMax) return 'too-many-reports'
       const { dmarc } = (await mail.check(envelopeFrom, client, raw)).verdicts
-      if (dmarc?.result === 'temperror') return 'undecided'
+      if (dmarc?.result === 'temperror') return 'undecided-report'
       const reporter = reporterOf(dmarc, kind)
-      if (reporter === null) return 'unsigned'
+      if (reporter === null) return 'unsigned-report'
       const content = await readContent(raw, domain.organization_id ?? '')
       if (content === 'busy') return 'busy'
-      if (content?.kind !== kind) return 'unreadable'
-      if (!isCovered(content.domain, domain.domain)) return 'foreign'
+      if (content?.kind !== kind) return 'unreadable-report'
+      if (!isCovered(content.domain, domain.domain)) return 'foreign-report'
       await keep(domain, reporter, content)
       return 'stored'
     },
