@@ -158,7 +158,7 @@ const toFound = (row: HolderRow): FoundHolder => ({
     session: null,
     mailApproval: 'agent',
   },
-  // A key whose agents are deleted acts for nobody.
+  // The agents of a key may be deleted.
   isUsable: row.is_usable && (row.agents !== null) === (row.type === 'agent'),
   isTouchDue: row.is_touch_due,
 })

@@ -17,3 +17,19 @@ export const createShowListed =
     // Columns that the view does not read are undefined, and the response leaves them out.
     return Promise.all(known.map(async (row) => toItem(row, attachments.showRows(await attachments.filesOf(row)))))
   }
+
+/** The threads with the summary of the message that each ends with. */
+export async function addLatest<T extends { last_message_id: string }>(
+  threads: T[],
+  showListed: ShowListed,
+): Promise<(T & { last_message?: Static<typeof MessageItem> })[]> {
+  const shown = await showListed(
+    threads.map((thread) => thread.last_message_id),
+    'summary',
+  )
+  const latest = new Map(shown.map((message) => [message.id, message]))
+  return threads.map((thread) => {
+    const last = latest.get(thread.last_message_id)
+    return last ? { ...thread, last_message: last } : thread
+  })
+}

@@ -67,9 +67,6 @@ export async function findMessages(sql: Sql, ids: string[]): Promise<Map<string,
   return new Map(toRows(rows).map((row) => [row.id, row]))
 }
 
-/** The columns that decide which caller may read a message. */
-export type MessageNames = Pick<LocatedMessage, 'organization_id' | 'mailbox_id' | 'status' | 'agent_handle' | 'address'>
-
 /** The bytes of text and HTML of messages of the scope, without reading them. */
 export async function findBodySizes(
   sql: Sql,

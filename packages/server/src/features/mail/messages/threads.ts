@@ -1,5 +1,5 @@
 // Operations on threads, in one mailbox and across the organization, and the trash.
-import type { MessageItem, View } from '@callsign/contract/message-views'
+import type { View } from '@callsign/contract/message-views'
 import type { trashMessage } from '@callsign/contract/messages'
 import { labelsMax } from '@callsign/contract/metadata'
 import type { BodyOf, QueryOf, ReplyOf } from '@callsign/contract/operation'
@@ -17,7 +17,7 @@ import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from './count-store.ts'
 import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
 import { listByThread } from './list-store.ts'
-import type { ShowListed } from './listed-messages.ts'
+import { addLatest, type ShowListed } from './listed-messages.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
 import * as referenceStore from './reference-store.ts'
 import { readQuery, type SearchQuery } from './search-query.ts'
@@ -97,20 +97,8 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
     const threads = await showThreads(db.reads, shown)
-    const data = with_last_message === true ? await addLatest(threads) : threads
+    const data = with_last_message === true ? await addLatest(threads, showListed) : threads
     return { object: 'list' as const, data, has_more: nextCursor !== null, next_cursor: nextCursor }
-  }
-
-  async function addLatest(threads: ShownThread[]): Promise<(ShownThread & { last_message?: Static<typeof MessageItem> })[]> {
-    const shown = await showListed(
-      threads.map((thread) => thread.last_message_id),
-      'summary',
-    )
-    const latest = new Map(shown.map((message) => [message.id, message]))
-    return threads.map((thread) => {
-      const last = latest.get(thread.last_message_id)
-      return last ? { ...thread, last_message: last } : thread
-    })
   }
 
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */

@@ -8,7 +8,7 @@ export const createReturnIntake = (returnedMail: ReturnedMail): MailIntake => ({
     return (await returnedMail.isTaken(address)) ? 'accepted' : 'no-return-path'
   },
 
-  /** What is no report, such as a reader's answer, is left for the mailbox that sent. */
+  /** Other mail, such as a reader's answer, is left for the mailbox that sent. */
   async take({ from, recipients, raw }) {
     const returns = recipients.filter(returnedMail.isReturnAddress)
     const left = recipients.filter((address) => !returns.includes(address))
