@@ -5,6 +5,7 @@ import type { Caller } from '../../core/caller.ts'
 import type { Replays } from '../../core/replay.ts'
 import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../core/route.ts'
 import type { Transact } from '../../core/sql.ts'
+import { shareThread } from '../../core/turn.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { ClientWatch, LongPolls } from './long-polls.ts'
 import { answerWriter } from './serialization.ts'
@@ -38,6 +39,20 @@ export type OperationRun = {
 
 export type RunnerOptions = { transact: Transact; replays: Replays; polls: LongPolls; businessEvents: BusinessEvents }
 
+const largeCharacters = 64 * 1024
+
+/** The characters in the texts of a value, counted until they are many. */
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  for (const part of Object.values(value)) {
+    count += charactersOf(part)
+    if (count > largeCharacters) break
+  }
+  return count
+}
+
 export function createRunner({ transact, replays, polls, businessEvents }: RunnerOptions): (route: Route) => OperationRun {
   const runOnce = createOnce(replays, transact)
 
@@ -45,6 +60,12 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
     const { shape } = route
     const { status } = shape
     const write = shape.reply ? answerWriter(shape.reply) : () => ''
+
+    /** Large answers are written one after another. Each takes longer than small requests of others should wait. */
+    const writeInTurn = (owner: string, value: unknown): string | Promise<string> => {
+      if (value === undefined) return ''
+      return charactersOf(value) > largeCharacters ? shareThread(owner, () => write(value)) : write(value)
+    }
 
     const answerOnce = async (call: Call, input: OperationInput, key: string): Promise<OperationResult> => {
       const answer = await runOnce({
@@ -72,7 +93,7 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
         const result = await route.run(call, input as never)
         if (result instanceof Raw || result instanceof Live) return result
         const value = result instanceof Later ? await polls.answer(result, watch) : result
-        return { status, text: value === undefined ? '' : write(value), isReplay: false }
+        return { status, text: await writeInTurn(caller?.organizationId ?? '', value), isReplay: false }
       },
     }
   }

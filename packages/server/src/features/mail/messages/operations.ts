@@ -11,7 +11,6 @@ import { ApiError, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { type Call, Later, Raw } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
-import { shareThread } from '../../../core/turn.ts'
 import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
@@ -117,9 +116,6 @@ export interface Messages extends Threads, MessageBatches, MessageSharing {
   /** Deletes blobs older than this that no row names, left by requests that failed after writing them. Returns their number. */
   sweepBlobs(olderThanMs: number): Promise<number>
 }
-
-/** Writing a longer message as JSON takes longer than small requests of others should wait. */
-const largeCharacters = 64 * 1024
 
 /** Composes the bytes of an outbound message. */
 export type Compose = (message: MessageRow) => Promise<Buffer>
@@ -229,10 +225,7 @@ export function createMessages(parts: Parts): Messages {
 
     async getMessage(caller, mailbox, id) {
       const row = await requireMessage(caller, mailbox, id)
-      const shown = await show(row, row.direction === 'outbound' ? await findRecipients(id) : [])
-      // Large messages are written as JSON one after another.
-      if (row.text.length + row.html.length > largeCharacters) await shareThread(row.organization_id, () => {})
-      return shown
+      return show(row, row.direction === 'outbound' ? await findRecipients(id) : [])
     },
 
     async updateMessage(call, mailbox, id, body) {
