@@ -35,11 +35,15 @@ function readFlows(text: string): Flow[] {
     }))
 }
 
+const contractExports: Record<string, string> = JSON.parse(readFileSync(join(root, 'packages/contract/package.json'), 'utf8')).exports
+
 /** The file that an import leads to; undefined for packages that are not ours. */
 function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return join(dirname(path), specifier)
-  const [, pack, rest] = /^@callsign\/(\w+)\/(.+)$/.exec(specifier) ?? []
-  return pack === undefined ? undefined : `packages/${pack}/src/${rest}.ts`
+  const [, pack, subpath] = /^@callsign\/(\w+)\/(.+)$/.exec(specifier) ?? []
+  if (pack === undefined) return
+  const exported = pack === 'contract' ? contractExports[`./${subpath}`] : undefined
+  return join('packages', pack, exported ?? `src/${subpath}.ts`)
 }
 
 const modules = new Map<string, Module>()

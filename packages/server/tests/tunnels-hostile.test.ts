@@ -2,7 +2,7 @@
 
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { frameTypes } from '../../contract/src/tunnel-frames.ts'
+import { frameTypes } from '../../contract/src/tunnel/frames.ts'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'
 import { type Origin, sendRaw, startOrigin, visit } from './harness/origin.ts'
 import { type Harness, startHarness } from './harness/start.ts'

@@ -1,5 +1,5 @@
 // Event types, in a module without schemas for clients that list them.
-import type { Scope } from './scopes.ts'
+import type { Scope } from '../scopes.ts'
 
 /** Every type that a subscription may name. A part that is not built yet emits none of its types. */
 export const eventTypes = [

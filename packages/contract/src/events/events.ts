@@ -1,7 +1,7 @@
 // Event types, their payloads, and the two ways to read events without a public URL.
 import Type, { type Static } from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, HandleReference, Limit, Order, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../operation.ts'
+import { Cursor, HandleReference, Limit, Order, page, strict, Timestamp } from '../schema.ts'
 
 /** Maximum size of `text` and of `html` in a payload, in bytes of UTF-8. Longer values are cut, and `truncated` is true. */
 export const eventBodyBytesMax = 256 * 1024

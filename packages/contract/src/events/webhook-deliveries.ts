@@ -1,9 +1,9 @@
 // Deliveries of webhooks with every attempt, and their replays.
 import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Cursor, described, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from '../schema.ts'
 import { eventTypes } from './event-types.ts'
 import { Event } from './events.ts'
-import { operation } from './operation.ts'
-import { Cursor, described, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
 
 const webhookParams = strict({ id: id('webhook') })
 

@@ -1,7 +1,7 @@
 // The address, events, agents, custom headers and format of a webhook, as requests give them.
 import Type from 'typebox'
+import { nullableString } from '../schema.ts'
 import { eventTypes } from './event-types.ts'
-import { nullableString } from './schema.ts'
 
 export const Url = Type.String({
   minLength: 8,

@@ -1,8 +1,8 @@
 // Webhook subscriptions, their deliveries with every attempt, replays, and the test ping.
 import Type from 'typebox'
-import { ClientId, clientIdField } from './client-id.ts'
-import { operation } from './operation.ts'
-import { Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../operation.ts'
+import { ClientId, clientIdField } from '../operations/client-id.ts'
+import { Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from '../schema.ts'
 import {
   AgentFilter,
   AgentFilters,

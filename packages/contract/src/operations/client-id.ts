@@ -1,6 +1,6 @@
 // The client's own id of an object, in creations and replies.
 import Type from 'typebox'
-import { nullableString } from './schema.ts'
+import { nullableString } from '../schema.ts'
 
 /** The client's own id of a new thing. A second creation with it returns the same thing. */
 export const ClientId = Type.String({

@@ -1,6 +1,6 @@
 // One-time codes and confirmation links found in the text of a message.
 import Type, { type Static } from 'typebox'
-import { nullableString } from './schema.ts'
+import { nullableString } from '../schema.ts'
 
 export const codeKinds = ['one_time_code', 'confirmation_link'] as const
 export const CodeKind = Type.Unsafe<(typeof codeKinds)[number]>({ type: 'string', enum: [...codeKinds] })

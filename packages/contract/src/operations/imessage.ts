@@ -1,7 +1,6 @@
 // iMessage. The router line pairs people with agents, and each pair has a conversation with messages.
 import Type from 'typebox'
-import { attachmentBodyBytesMax } from './attachments.ts'
-import { operation } from './operation.ts'
+import { operation } from '../operation.ts'
 import {
   Cursor,
   described,
@@ -15,7 +14,8 @@ import {
   pageFields,
   strict,
   Timestamp,
-} from './schema.ts'
+} from '../schema.ts'
+import { attachmentBodyBytesMax } from './mail/attachments.ts'
 
 /** Maximum length of a message's text, in characters. */
 export const imessageTextCharactersMax = 20_000

@@ -1,8 +1,8 @@
 // Phone numbers that receive texts, the texts themselves, and the provider callbacks that deliver them.
 import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Cursor, Deleted, HandleReference, id, Limit, nullableString, page, strict, Timestamp } from '../schema.ts'
 import { Code } from './codes.ts'
-import { operation } from './operation.ts'
-import { Cursor, Deleted, HandleReference, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 import { WaitCursor, waitFields } from './waits.ts'
 
 export const smsStatuses = ['pending', 'ready', 'assignment_failed'] as const

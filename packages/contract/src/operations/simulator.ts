@@ -1,9 +1,9 @@
 // Controls of the simulator for incoming mail and texts, provider progress and faults. You can try every channel on one machine without a provider account.
 import Type from 'typebox'
-import { attachmentBodyBytesMax } from './attachments.ts'
-import { operation } from './operation.ts'
+import { operation } from '../operation.ts'
+import { AddressText, Cursor, Limit, nullableString, page, strict, Timestamp } from '../schema.ts'
+import { attachmentBodyBytesMax } from './mail/attachments.ts'
 import { PhoneNumber } from './phones.ts'
-import { AddressText, Cursor, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
 import { type FaultChannel, type SimulatedMailSample, simulatedFaults, simulatedMailSamples } from './simulator-choices.ts'
 
 const tag = 'Simulator'

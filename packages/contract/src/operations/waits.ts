@@ -1,7 +1,7 @@
 // Common parameters of every wait, such as timeout, starting point and codes. Each feature adds its own filters.
 import Type, { type Static } from 'typebox'
+import { Timestamp } from '../schema.ts'
 import { CodeKind } from './codes.ts'
-import { Timestamp } from './schema.ts'
 
 /** The maximum wait in seconds, because common proxies close connections that are silent for a minute. */
 export const waitSecondsMax = 60

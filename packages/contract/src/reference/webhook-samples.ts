@@ -1,5 +1,5 @@
 // The meaning of each event type, with a sample of its data, for the webhooks of the OpenAPI document.
-import type { EventType } from '../event-types.ts'
+import type { EventType } from '../events/event-types.ts'
 import { sampleId } from './samples.ts'
 
 const agent = { agent_handle: 'sales', agent_identity_id: sampleId('identity') }

@@ -1,11 +1,11 @@
 // Tools for the identity itself, its tunnel, its secrets and its events.
 import Type from 'typebox'
-import { getCaller } from '../accounts.ts'
-import { listEvents } from '../events.ts'
-import { getIdentity, listIdentities } from '../identities.ts'
+import { listEvents } from '../events/events.ts'
+import { getCaller } from '../operations/account/accounts.ts'
+import { getIdentity, listIdentities } from '../operations/account/identities.ts'
 import { nullableString } from '../schema.ts'
-import { getTunnel, listTunnelRequests } from '../tunnels.ts'
-import { listVaultSecrets } from '../vault-secrets.ts'
+import { getTunnel, listTunnelRequests } from '../tunnel/tunnels.ts'
+import { listVaultSecrets } from '../vault/secrets.ts'
 import { count, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
 import { FencedText, foreign, type Reply, reads, tool } from './tool.ts'
 

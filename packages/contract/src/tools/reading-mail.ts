@@ -1,9 +1,9 @@
 // Tools that read and search mail, and wait for it.
 import Type from 'typebox'
-import { attachmentTextCharactersMax, getAttachmentText } from '../attachments.ts'
-import { messageFolders } from '../message-filters.ts'
-import { getMessage, listMessages, searchMessages, updateMessage, waitForMessage } from '../messages.ts'
-import { getThread } from '../threads.ts'
+import { attachmentTextCharactersMax, getAttachmentText } from '../operations/mail/attachments.ts'
+import { messageFolders } from '../operations/mail/message-filters.ts'
+import { getMessage, listMessages, searchMessages, updateMessage, waitForMessage } from '../operations/mail/messages.ts'
+import { getThread } from '../operations/mail/threads.ts'
 import {
   count,
   Flags,

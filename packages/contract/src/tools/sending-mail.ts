@@ -1,7 +1,7 @@
 // Tools that write mail and drafts. Where mail of the agent needs approval, sending creates a draft that waits for a person.
 import Type from 'typebox'
-import { createDraft, sendDraft, updateDraft } from '../drafts.ts'
-import { forwardMessage, replyToMessage, sendMessage } from '../outbound-mail.ts'
+import { createDraft, sendDraft, updateDraft } from '../operations/drafts/drafts.ts'
+import { forwardMessage, replyToMessage, sendMessage } from '../operations/mail/outbound-mail.ts'
 import { IdempotencyKey, MessageId, oneOf, outputOf, Recipients } from './argument-shapes.ts'
 import { changes, type Reply, sends, tool } from './tool.ts'
 

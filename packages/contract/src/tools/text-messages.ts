@@ -1,7 +1,7 @@
 // Tools for texts and iMessage.
 import Type from 'typebox'
-import { listImessageConversations, listImessages, sendImessage } from '../imessage.ts'
-import { listPhoneNumbers, listSmsMessages, waitForSms } from '../phones.ts'
+import { listImessageConversations, listImessages, sendImessage } from '../operations/imessage.ts'
+import { listPhoneNumbers, listSmsMessages, waitForSms } from '../operations/phones.ts'
 import { count, IdempotencyKey, Limit, NextCursor, outputOf, PageCursor } from './argument-shapes.ts'
 import { FencedText, foreign, type Reply, reads, sends, tool } from './tool.ts'
 

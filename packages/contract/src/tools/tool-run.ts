@@ -1,7 +1,7 @@
 // Runs one tool: checks its arguments, calls the API, and returns a result in which everything that a stranger wrote is inside a fence.
 import { errorSentences } from '../error-sentences.ts'
 import type { ErrorCode } from '../errors.ts'
-import { getIdentity, listIdentities } from '../identities.ts'
+import { getIdentity, listIdentities } from '../operations/account/identities.ts'
 import { createFence, type Fence, fenceAll, fenceNotice, plainLine } from './foreign-text.ts'
 import { foreign, type Reply, type Tool, type ToolInput, type ToolOutput, type ToolRequest } from './tool.ts'
 import { invalidArguments, readArguments } from './tool-arguments.ts'

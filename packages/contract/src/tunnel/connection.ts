@@ -1,7 +1,7 @@
 // Runs the streams of a tunnel over a socket, bare or inside a WebSocket. It uses only the common interface of Node's sockets and imports none of them.
-import { ProtocolViolation } from './tunnel-frames.ts'
-import { type MuxOptions, TunnelMux } from './tunnel-mux.ts'
-import { encodeClose, encodeMessage, MessageReader } from './tunnel-web-socket.ts'
+import { ProtocolViolation } from './frames.ts'
+import { type MuxOptions, TunnelMux } from './mux.ts'
+import { encodeClose, encodeMessage, MessageReader } from './web-socket.ts'
 
 /** The subset of Node's net.Socket, or of any Duplex, in use here. */
 export type SocketLike = {

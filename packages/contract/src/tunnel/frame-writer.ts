@@ -1,5 +1,5 @@
 // Outgoing frames of a tunnel connection, buffered briefly and written together.
-import { frameTypes, headerBytes, writeHeader } from './tunnel-frames.ts'
+import { frameTypes, headerBytes, writeHeader } from './frames.ts'
 
 /** `extra` follows the payload. */
 export type Frame = { type: number; isFin: boolean; stream: number; payload: Uint8Array; extra: Uint8Array | null }

@@ -1,10 +1,10 @@
 // Two ends of a tunnel connection in memory, with split bytes, windows, ends, resets, garbage and silence.
 import { expect, test } from 'vitest'
-import { resetCodes } from './tunnel-frames.ts'
-import { TunnelMux } from './tunnel-mux.ts'
-import type { StreamListener, TunnelStream } from './tunnel-stream.ts'
-import { encodeMessage, MessageReader } from './tunnel-web-socket.ts'
-import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
+import { resetCodes } from './frames.ts'
+import { TunnelMux } from './mux.ts'
+import type { StreamListener, TunnelStream } from './stream.ts'
+import { encodeMessage, MessageReader } from './web-socket.ts'
+import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './window.ts'
 
 type End = { mux: TunnelMux; sent: Uint8Array[]; opened: TunnelStream[]; closed: string[]; reports: unknown[] }
 

@@ -1,8 +1,8 @@
 // Multiplexes many streams over one connection. This is the whole protocol without the sockets, the same on both sides.
-import { FrameWriter } from './tunnel-frame-writer.ts'
-import { dataBytesMax, FrameReader, frameTypes, ProtocolViolation, readJson, readUint32, resetCodes, uint32 } from './tunnel-frames.ts'
-import { type StreamHost, TunnelStream } from './tunnel-stream.ts'
-import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './tunnel-window.ts'
+import { FrameWriter } from './frame-writer.ts'
+import { dataBytesMax, FrameReader, frameTypes, ProtocolViolation, readJson, readUint32, resetCodes, uint32 } from './frames.ts'
+import { type StreamHost, TunnelStream } from './stream.ts'
+import { ReceiveWindow, WindowBudget, windowBytesFirst, windowBytesMax } from './window.ts'
 
 /** The transport of a connection. */
 export type MuxOptions = {

@@ -1,6 +1,6 @@
 // One stream of a tunnel connection carries bytes both ways. Each direction ends by itself and respects the peer's flow-control window.
-import { dataBytesMax, resetCodes } from './tunnel-frames.ts'
-import type { ReceiveWindow } from './tunnel-window.ts'
+import { dataBytesMax, resetCodes } from './frames.ts'
+import type { ReceiveWindow } from './window.ts'
 
 /** The connection, as used by its streams. */
 export type StreamHost = {

@@ -1,7 +1,7 @@
 // Network tunnels, with their status, the latest requests, and replays.
 import Type from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, described, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../operation.ts'
+import { Cursor, described, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from '../schema.ts'
 
 export const tunnelStatuses = ['active', 'suspended', 'disabled'] as const
 export type TunnelStatus = (typeof tunnelStatuses)[number]

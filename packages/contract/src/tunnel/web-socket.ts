@@ -1,5 +1,5 @@
 // WebSocket framing (RFC 6455 section 5) for a dedicated tunnel connection. Binary messages form one stream of bytes, and their boundaries have no meaning.
-import { ProtocolViolation } from './tunnel-frames.ts'
+import { ProtocolViolation } from './frames.ts'
 
 const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 

@@ -1,8 +1,8 @@
 // The secrets of the vault, as ciphertext, and the grants that let agents read them.
 import Type from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, clientMadeId, described, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
-import { base64CharactersPattern, base64Length, blobOverheadBytes, payloadBytesMax } from './vault-blob.ts'
+import { operation } from '../operation.ts'
+import { Cursor, clientMadeId, described, id, Limit, nullableString, page, strict, Timestamp } from '../schema.ts'
+import { base64CharactersPattern, base64Length, blobOverheadBytes, payloadBytesMax } from './blob.ts'
 
 export const secretTypes = ['login', 'api_key', 'key_pair', 'ssh_key', 'other'] as const
 export type SecretType = (typeof secretTypes)[number]

@@ -1,11 +1,11 @@
 // The zero-knowledge vault, with its metadata, initialization, unlocking, keys and rotation. Every secret value is ciphertext.
 import Type from 'typebox'
-import { operation } from './operation.ts'
-import { clientMadeId, described, id, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
-import { authHashPattern, kdfCeiling, saltBytesMax, saltBytesMin, secretsMax, wrappedKeyBytes, wrappedKeyBytesMax } from './vault-blob.ts'
-import { base64, KeyVersion, Payload, SecretId, UnlockedSecret, Version } from './vault-secrets.ts'
+import { operation } from '../operation.ts'
+import { clientMadeId, described, id, nullableTimestamp, page, strict, Timestamp } from '../schema.ts'
+import { authHashPattern, kdfCeiling, saltBytesMax, saltBytesMin, secretsMax, wrappedKeyBytes, wrappedKeyBytesMax } from './blob.ts'
+import { base64, KeyVersion, Payload, SecretId, UnlockedSecret, Version } from './secrets.ts'
 
-export * from './vault-secrets.ts'
+export * from './secrets.ts'
 
 export type VaultKeyType = 'primary' | 'recovery'
 const VaultKeyType = Type.Unsafe<VaultKeyType>({ type: 'string', enum: ['primary', 'recovery'] })

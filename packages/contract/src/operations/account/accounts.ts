@@ -1,7 +1,7 @@
 // The caller of the API, and the audit log of an organization.
 import Type from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, Limit, nullableString, page, strict, Timestamp } from '../../schema.ts'
 
 export const CallerInfo = Type.Object(
   {

@@ -1,8 +1,8 @@
 // The addresses of an identity. One of them is the primary address, from which its mail is sent by default.
 import Type from 'typebox'
-import { ClientId, clientIdField } from './client-id.ts'
-import { operation } from './operation.ts'
-import { Cursor, Deleted, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, Deleted, Limit, nullableString, page, strict, Timestamp } from '../../schema.ts'
+import { ClientId, clientIdField } from '../client-id.ts'
 
 /** Addresses per identity. */
 export const addressesMax = 100

@@ -1,14 +1,14 @@
 // Agent identities and their mailboxes.
 import Type from 'typebox'
+import { operation } from '../../operation.ts'
+import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from '../../schema.ts'
+import { LocalUrl, PublicUrl } from '../../tunnel/tunnels.ts'
+import { ClientId, clientIdField } from '../client-id.ts'
+import { MailMode } from '../mail-settings/mail-rules.ts'
+import { Metadata, MetadataChange, metadataField, metadataFilter } from '../metadata.ts'
 import { LocalPart } from './addresses.ts'
-import { ClientId, clientIdField } from './client-id.ts'
-import { MailMode } from './mail-rules.ts'
-import { Metadata, MetadataChange, metadataField, metadataFilter } from './metadata.ts'
-import { operation } from './operation.ts'
-import { Cursor, Handle, Limit, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
 import { Retention, RetentionChange, StorageQuota } from './storage.ts'
-import { LocalUrl, PublicUrl } from './tunnels.ts'
 
 const TunnelStatus = Type.Unsafe<'active' | 'suspended' | 'disabled'>({ type: 'string', enum: ['active', 'suspended', 'disabled'] })
 

@@ -1,8 +1,8 @@
 // API keys. The plaintext is returned on creation only, and revocation takes effect immediately.
 import Type from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, described, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
-import { type Scope as ScopeName, type ScopePreset, scopeMeanings, scopePresets, scopes } from './scopes.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, described, HandleReference, id, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from '../../schema.ts'
+import { type Scope as ScopeName, type ScopePreset, scopeMeanings, scopePresets, scopes } from '../../scopes.ts'
 
 export const KeyType = Type.Unsafe<'organization' | 'agent'>({
   type: 'string',

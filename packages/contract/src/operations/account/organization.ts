@@ -1,8 +1,8 @@
 // The caller's organization: its limits for sending, and the pause of all sending.
 import Type from 'typebox'
-import { MailMode } from './mail-rules.ts'
-import { operation } from './operation.ts'
-import { nullableString, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { nullableString, strict, Timestamp } from '../../schema.ts'
+import { MailMode } from '../mail-settings/mail-rules.ts'
 import { SendingLimits, SendingLimitsChange } from './sending-limits.ts'
 import { OrganizationRetention, OrganizationRetentionChange, StorageQuota } from './storage.ts'
 

@@ -1,7 +1,7 @@
 // The log of API requests, without the values that they carried.
 import Type, { type Static } from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, described, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, described, id, Limit, nullableString, page, strict, Timestamp } from '../../schema.ts'
 
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
 const Method = Type.Unsafe<(typeof methods)[number]>({ type: 'string', enum: [...methods] })

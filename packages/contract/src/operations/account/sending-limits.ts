@@ -1,6 +1,6 @@
 // Limits for sending mail, which exist for an identity, a key and an organization.
 import Type, { type Static } from 'typebox'
-import { strict } from './schema.ts'
+import { strict } from '../../schema.ts'
 
 /** The names of the limits, in the order in which they are checked. */
 export const sendingLimitNames = [

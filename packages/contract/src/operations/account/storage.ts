@@ -1,7 +1,7 @@
 // Storage of mail: its quotas, and the retention that deletes old data.
 import Type, { type Static } from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, described, HandleReference, Limit, nullableString, page, strict } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, described, HandleReference, Limit, nullableString, page, strict } from '../../schema.ts'
 
 const days = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 36_500, description })
 

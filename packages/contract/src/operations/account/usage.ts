@@ -1,7 +1,7 @@
 // Usage counts the mail of each day for the organization, per agent or per domain.
 import Type, { type Static } from 'typebox'
-import { operation } from './operation.ts'
-import { described, HandleReference, Limit, nullableString, page, strict } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { described, HandleReference, Limit, nullableString, page, strict } from '../../schema.ts'
 
 /** The owners of the counts of one day. */
 export const usageSubjects = ['organization', 'agent', 'domain'] as const

@@ -1,9 +1,9 @@
 // Requests for the approval of drafts, and the one-time links that decide them.
 import Type from 'typebox'
+import { operation } from '../../operation.ts'
+import { Cursor, HandleReference, id, Limit, MailboxParam, nullableString, Order, page, strict, Timestamp } from '../../schema.ts'
 import { DraftVersionNumber } from './draft-inputs.ts'
 import { Draft } from './drafts.ts'
-import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, MailboxParam, nullableString, Order, page, strict, Timestamp } from './schema.ts'
 
 /** Maximum days that a draft waits for approval. */
 export const approvalDaysMax = 30

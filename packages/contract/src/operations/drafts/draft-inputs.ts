@@ -1,7 +1,7 @@
 // Fields of drafts in requests, which null clears.
 import Type from 'typebox'
-import { CustomHeaders, Html, recipientsMax, subjectCharactersMax, Text } from './outbound-mail.ts'
-import { AddressText, described, nullableString } from './schema.ts'
+import { AddressText, described, nullableString } from '../../schema.ts'
+import { CustomHeaders, Html, recipientsMax, subjectCharactersMax, Text } from '../mail/outbound-mail.ts'
 
 export const nullableAddresses = (description: string) =>
   Type.Unsafe<string | string[] | null>({

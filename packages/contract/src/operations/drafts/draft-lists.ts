@@ -1,8 +1,8 @@
 // Drafts of one mailbox, and of every mailbox that a key can access.
 import Type from 'typebox'
+import { operation } from '../../operation.ts'
+import { Cursor, HandleReference, id, Limit, MailboxParam, page, pageFields, strict } from '../../schema.ts'
 import { Draft } from './drafts.ts'
-import { operation } from './operation.ts'
-import { Cursor, HandleReference, id, Limit, MailboxParam, page, pageFields, strict } from './schema.ts'
 
 export const listDrafts = operation({
   id: 'listDrafts',

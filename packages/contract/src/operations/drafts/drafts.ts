@@ -1,18 +1,9 @@
 // Drafts with optimistic versions, sent immediately or at a scheduled time.
 import Type from 'typebox'
-import { Attachment, attachmentBodyBytesMax, attachmentsDescription, DraftAttachmentInput } from './attachments.ts'
-import { ClientId, clientIdField } from './client-id.ts'
-import {
-  contentAliases,
-  DraftVersionNumber,
-  NullableHeaders,
-  NullableSubject,
-  nullableAddresses,
-  nullableText,
-  SendAt,
-} from './draft-inputs.ts'
-import { automaticField, Labels, markChanges, marks, metadataField, tagsField } from './metadata.ts'
-import { operation } from './operation.ts'
+import { operation } from '../../operation.ts'
+import { Deleted, described, id, MailboxParam, nullableString, page, strict, Timestamp } from '../../schema.ts'
+import { ClientId, clientIdField } from '../client-id.ts'
+import { Attachment, attachmentBodyBytesMax, attachmentsDescription, DraftAttachmentInput } from '../mail/attachments.ts'
 import {
   CustomHeaders,
   FromAddress,
@@ -22,8 +13,17 @@ import {
   replyAllField,
   replyToField,
   Subject,
-} from './outbound-mail.ts'
-import { Deleted, described, id, MailboxParam, nullableString, page, strict, Timestamp } from './schema.ts'
+} from '../mail/outbound-mail.ts'
+import { automaticField, Labels, markChanges, marks, metadataField, tagsField } from '../metadata.ts'
+import {
+  contentAliases,
+  DraftVersionNumber,
+  NullableHeaders,
+  NullableSubject,
+  nullableAddresses,
+  nullableText,
+  SendAt,
+} from './draft-inputs.ts'
 
 /** Maximum number of attachments per draft. */
 export const draftAttachmentsMax = 50

@@ -1,9 +1,9 @@
 // Templates of messages, with variables. A template is changed as a draft, and used as it was last published.
 import Type from 'typebox'
-import { ClientId, clientIdField } from './client-id.ts'
-import { operation } from './operation.ts'
-import { AddressOrAddresses, Subject } from './outbound-mail.ts'
-import { AddressText, Cursor, Deleted, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { AddressText, Cursor, Deleted, Limit, nullableString, nullableTimestamp, page, strict, Timestamp } from '../../schema.ts'
+import { ClientId, clientIdField } from '../client-id.ts'
+import { AddressOrAddresses, Subject } from '../mail/outbound-mail.ts'
 
 /** Maximum templates of an organization. */
 export const templatesMax = 1000

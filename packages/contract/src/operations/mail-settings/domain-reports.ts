@@ -1,7 +1,7 @@
 // Reports of other mail servers about custom domains: DMARC (RFC 7489) and TLS (RFC 8460).
 import Type, { type Static } from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, described, id, Limit, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, described, id, Limit, page, strict, Timestamp } from '../../schema.ts'
 
 const ReportKind = Type.Unsafe<'dmarc' | 'tls'>({ type: 'string', enum: ['dmarc', 'tls'] })
 

@@ -1,8 +1,8 @@
 // Custom domains, verified by DNS records. One of them is the default for new identities.
 import Type from 'typebox'
-import { ClientId, clientIdField } from './client-id.ts'
-import { operation } from './operation.ts'
-import { id, nullableString, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { id, nullableString, nullableTimestamp, page, strict, Timestamp } from '../../schema.ts'
+import { ClientId, clientIdField } from '../client-id.ts'
 
 /** Leaves room for the names of its records (253 octets each) and for addresses at it (254, of which a handle takes 33). */
 export const domainCharactersMax = 200

@@ -1,8 +1,8 @@
 // Mail rules decide which senders an agent accepts and which recipients it may write to. Their decisions are part of each message.
 import Type from 'typebox'
-import { ClientId, clientIdField } from './client-id.ts'
-import { operation } from './operation.ts'
-import { addressCharactersMax, Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { addressCharactersMax, Cursor, Deleted, id, Limit, nullableString, page, strict, Timestamp } from '../../schema.ts'
+import { ClientId, clientIdField } from '../client-id.ts'
 
 const word = <Word extends string>(words: readonly Word[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<Word>({ type: 'string', enum: [...words], ...options })

@@ -1,7 +1,7 @@
 // The suppression list holds addresses to which an organization's mail is no longer sent.
 import Type from 'typebox'
-import { operation } from './operation.ts'
-import { addressCharactersMax, Cursor, Deleted, described, id, Limit, nullableString, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { addressCharactersMax, Cursor, Deleted, described, id, Limit, nullableString, page, strict, Timestamp } from '../../schema.ts'
 
 /** The origin of an entry, which is an API request, a hard bounce or a complaint. */
 const sources = ['manual', 'bounce', 'complaint'] as const

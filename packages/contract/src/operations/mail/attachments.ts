@@ -1,8 +1,8 @@
 // Attachments of stored messages, attachments in requests, and the signed link that downloads one.
 import Type from 'typebox'
+import { operation } from '../../operation.ts'
+import { described, id, MailboxParam, nullableString, strict } from '../../schema.ts'
 import { Flag } from './flags.ts'
-import { operation } from './operation.ts'
-import { described, id, MailboxParam, nullableString, strict } from './schema.ts'
 
 /** Bytes per message with its attachments. */
 export const messageBytesMax = 25 * 1024 * 1024

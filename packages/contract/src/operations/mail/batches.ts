@@ -1,12 +1,12 @@
 // Many messages are sent, changed or read by one request.
 import Type from 'typebox'
+import { ErrorDetail } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { HandleReference, id, nullableString, nullableTimestamp, strict } from '../../schema.ts'
 import { attachmentBodyBytesMax } from './attachments.ts'
-import { ErrorDetail } from './errors.ts'
 import { Message } from './message-views.ts'
 import { flagChanges, MessageFlags } from './messages.ts'
-import { operation } from './operation.ts'
 import { composition, refusals } from './outbound-mail.ts'
-import { HandleReference, id, nullableString, nullableTimestamp, strict } from './schema.ts'
 
 /** Maximum messages that one request sends. */
 export const sendBatchMax = 100

@@ -1,9 +1,9 @@
 // Labels of a mailbox with their colors. Messages and threads may have labels that are not defined here.
 import Type from 'typebox'
-import { ClientId, clientIdField } from './client-id.ts'
-import { Label } from './metadata.ts'
-import { operation } from './operation.ts'
-import { Cursor, Deleted, described, id, Limit, MailboxParam, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, Deleted, described, id, Limit, MailboxParam, page, strict, Timestamp } from '../../schema.ts'
+import { ClientId, clientIdField } from '../client-id.ts'
+import { Label } from '../metadata.ts'
 
 /** The most labels of a mailbox. */
 export const mailboxLabelsMax = 500

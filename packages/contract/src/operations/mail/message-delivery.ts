@@ -1,6 +1,6 @@
 // The status of a message, and the delivery to each of its recipients.
 import Type from 'typebox'
-import { nullableString, nullableTimestamp, Timestamp } from './schema.ts'
+import { nullableString, nullableTimestamp, Timestamp } from '../../schema.ts'
 
 const statuses = ['received', 'quarantined', 'queued', 'sent', 'delivered', 'bounced', 'failed'] as const
 export type MessageStatus = (typeof statuses)[number]

@@ -1,7 +1,7 @@
 // Filters by which messages are listed and waited for.
 import Type from 'typebox'
-import { addressCharactersMax, described, id, Timestamp } from './schema.ts'
-import { waitFields } from './waits.ts'
+import { addressCharactersMax, described, id, Timestamp } from '../../schema.ts'
+import { waitFields } from '../waits.ts'
 
 /** Folders that a list of messages can be limited to. */
 export const messageFolders = ['inbox', 'archive', 'spam', 'trash', 'sent'] as const

@@ -1,7 +1,7 @@
 // Links to pages that show one message, for people without a key, and their revocation.
 import Type from 'typebox'
-import { operation } from './operation.ts'
-import { Cursor, Deleted, id, Limit, MailboxParam, nullableTimestamp, page, strict, Timestamp } from './schema.ts'
+import { operation } from '../../operation.ts'
+import { Cursor, Deleted, id, Limit, MailboxParam, nullableTimestamp, page, strict, Timestamp } from '../../schema.ts'
 
 /** Seconds for which a shared link is valid: 48 hours, and at most 7 days. */
 export const shareSecondsDefault = 172_800

@@ -1,12 +1,12 @@
 // A message as the API shows it: whole, as an item of a list, and as a summary.
 import Type, { type Static, type TSchema } from 'typebox'
+import { nullableString, Timestamp } from '../../schema.ts'
+import { Code } from '../codes.ts'
+import { Guardrail } from '../mail-settings/mail-rules.ts'
+import { metadataField, tagsField } from '../metadata.ts'
 import { Attachment } from './attachments.ts'
-import { Code } from './codes.ts'
 import { Flag } from './flags.ts'
-import { Guardrail } from './mail-rules.ts'
 import { MessageStatus, RecipientDelivery } from './message-delivery.ts'
-import { metadataField, tagsField } from './metadata.ts'
-import { nullableString, Timestamp } from './schema.ts'
 import { Authentication } from './sender-checks.ts'
 
 export const Direction = Type.Unsafe<'inbound' | 'outbound'>({ type: 'string', enum: ['inbound', 'outbound'] })

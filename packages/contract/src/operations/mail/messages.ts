@@ -1,11 +1,6 @@
 // Stored messages are read, listed, searched, flagged, labelled, trashed and deleted.
 import Type from 'typebox'
-import { FlagType } from './flags.ts'
-import { MessageStatus } from './message-delivery.ts'
-import { listFilters, waitFilters } from './message-filters.ts'
-import { Direction, itemFields, Message, MessageItem, viewField } from './message-views.ts'
-import { Label, Labels, markChanges, markFilters, metadataField, tagsField } from './metadata.ts'
-import { operation } from './operation.ts'
+import { operation } from '../../operation.ts'
 import {
   Cursor,
   Deleted,
@@ -19,8 +14,13 @@ import {
   page,
   pageFields,
   strict,
-} from './schema.ts'
-import { WaitCursor } from './waits.ts'
+} from '../../schema.ts'
+import { Label, Labels, markChanges, markFilters, metadataField, tagsField } from '../metadata.ts'
+import { WaitCursor } from '../waits.ts'
+import { FlagType } from './flags.ts'
+import { MessageStatus } from './message-delivery.ts'
+import { listFilters, waitFilters } from './message-filters.ts'
+import { Direction, itemFields, Message, MessageItem, viewField } from './message-views.ts'
 
 const messageParams = strict({ email_address: MailboxParam, message_id: id('message') })
 const mailboxParams = strict({ email_address: MailboxParam })

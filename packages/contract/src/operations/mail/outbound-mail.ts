@@ -1,10 +1,10 @@
 // Sends new messages, replies and forwards.
 import Type from 'typebox'
+import type { ErrorCode } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { AddressText, described, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from '../../schema.ts'
+import { automaticField, marks } from '../metadata.ts'
 import { AttachmentInputs, attachmentBodyBytesMax, attachmentsDescription, ReplyAttachmentInput } from './attachments.ts'
-import type { ErrorCode } from './errors.ts'
-import { automaticField, marks } from './metadata.ts'
-import { operation } from './operation.ts'
-import { AddressText, described, HandleReference, id, MailboxParam, strict, stringOrList, Timestamp } from './schema.ts'
 
 /** Maximum recipients per message, in To, Cc and Bcc together. */
 export const recipientsMax = 50

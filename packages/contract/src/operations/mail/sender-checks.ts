@@ -1,6 +1,6 @@
 // Results of the sender checks SPF, DKIM, DMARC and ARC, with their evidence.
 import Type, { type TSchema } from 'typebox'
-import { nullableString } from './schema.ts'
+import { nullableString } from '../../schema.ts'
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const word = <Word extends string>(words: readonly Word[], description?: string) =>

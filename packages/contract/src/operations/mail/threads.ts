@@ -1,9 +1,6 @@
 // Threads are listed, searched, sorted into folders, labelled and deleted.
 import Type from 'typebox'
-import { MessageItem, viewField } from './message-views.ts'
-import { flagChanges } from './messages.ts'
-import { Label, MetadataChange, metadataField, metadataFilter } from './metadata.ts'
-import { operation } from './operation.ts'
+import { operation } from '../../operation.ts'
 import {
   addressCharactersMax,
   Cursor,
@@ -16,7 +13,10 @@ import {
   page,
   strict,
   Timestamp,
-} from './schema.ts'
+} from '../../schema.ts'
+import { Label, MetadataChange, metadataField, metadataFilter } from '../metadata.ts'
+import { MessageItem, viewField } from './message-views.ts'
+import { flagChanges } from './messages.ts'
 
 /** Folders that a thread can be moved to. */
 export const movableFolders = ['inbox', 'archive', 'spam', 'trash'] as const

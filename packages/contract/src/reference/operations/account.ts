@@ -1,7 +1,7 @@
 // The reference of identities, mailboxes, keys and the caller.
-import { scopePresets } from '../scopes.ts'
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import { scopePresets } from '../../scopes.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 export const accountDetails: Record<string, OperationDetails> = {
   getCaller: {

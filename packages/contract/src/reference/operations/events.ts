@@ -1,6 +1,6 @@
 // The reference of events and webhooks.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 const params = { id: sampleId('webhook') }
 

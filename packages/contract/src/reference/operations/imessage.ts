@@ -1,6 +1,6 @@
 // The reference of iMessage.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 const conversation = sampleId('conversation')
 

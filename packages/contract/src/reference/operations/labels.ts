@@ -1,6 +1,6 @@
 // Reference texts and examples of the operations on labels.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 export const labelDetails: Record<string, OperationDetails> = {
   createLabel: {

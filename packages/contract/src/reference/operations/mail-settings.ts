@@ -1,6 +1,6 @@
 // The reference of domains, mail rules and the suppression list.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 const domain = sampleId('domain')
 const rule = sampleId('mailRule')

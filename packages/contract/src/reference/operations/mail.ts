@@ -1,6 +1,6 @@
 // The reference of messages and drafts.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 const message = sampleId('message')
 const draft = sampleId('draft')

@@ -1,6 +1,6 @@
 // The reference of phone numbers and texts.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 const number = '+12125550123'
 const text = sampleId('sms')

@@ -1,5 +1,5 @@
 // The reference of the simulator, which exists on servers without a real mail transport, phone or iMessage provider.
-import type { OperationDetails } from './operation-details.ts'
+import type { OperationDetails } from '../operation-details.ts'
 
 const number = '+12125550123'
 

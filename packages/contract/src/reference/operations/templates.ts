@@ -1,5 +1,5 @@
 // The reference of templates.
-import type { OperationDetails } from './operation-details.ts'
+import type { OperationDetails } from '../operation-details.ts'
 
 const alias = 'order-shipped'
 const params = { template: alias }

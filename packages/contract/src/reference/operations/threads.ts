@@ -1,6 +1,6 @@
 // The reference of threads and of batches of messages.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 const message = sampleId('message')
 const thread = sampleId('thread')

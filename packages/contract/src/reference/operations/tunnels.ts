@@ -1,6 +1,6 @@
 // The reference of network tunnels.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleId } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleId } from '../samples.ts'
 
 const request = sampleId('tunnelRequest')
 

@@ -1,6 +1,6 @@
 // The reference of the vault. The SDK and the CLI encrypt and decrypt. Call these operations yourself only with a client of your own.
-import type { OperationDetails } from './operation-details.ts'
-import { sampleBlob, sampleHash, sampleId, sampleSalt } from './samples.ts'
+import type { OperationDetails } from '../operation-details.ts'
+import { sampleBlob, sampleHash, sampleId, sampleSalt } from '../samples.ts'
 
 const kdf = { kdf_salt: sampleSalt, kdf_params: { algorithm: 'argon2id', m: 65_536, t: 3, p: 1 } }
 const secret = sampleId('vaultSecret')
