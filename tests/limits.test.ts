@@ -37,7 +37,7 @@ import { arrivalLimits } from '../packages/server/src/edges/api/arrival.ts'
 import { depthMax } from '../packages/server/src/edges/api/body-check.ts'
 import { keptMs as idempotencyMs } from '../packages/server/src/edges/api/idempotency.ts'
 import { targetBytesMax } from '../packages/server/src/edges/api/request-check.ts'
-import { stalledMsMax } from '../packages/server/src/edges/gateway/proxied-request-host.ts'
+import { stalledMsMax } from '../packages/server/src/edges/gateway/requests/proxied-request-host.ts'
 import {
   windowMs as attemptsWindowMs,
   byAccount,
@@ -185,9 +185,9 @@ const expected: Record<string, string> = {
   'Mail server and tunnels: Head of a received message': `${bytes(smtp('headerBytesMax'))}, ${count(smtp('headerLinesMax'))} lines, ${smtp('hopsMax')} \`Received\` fields`,
   'Mail server and tunnels: Arrival of a received message': `${smtp('dataTotalMs') / 60_000} minutes`,
   'Mail server and tunnels: Failed sign-ins to submission per client address': `1 in ${1 / server('wiring/submission.ts', 'failuresPerSecond')} seconds, ${server('wiring/submission.ts', 'failuresBurst')} at once`,
-  'Mail server and tunnels: Clients per tunnel and node': count(server('edges/gateway/clients.ts', 'clientsPerTunnelMax')),
+  'Mail server and tunnels: Clients per tunnel and node': count(server('edges/gateway/clients/clients.ts', 'clientsPerTunnelMax')),
   'Mail server and tunnels: Time for a stalled request or response': `${stalledMsMax / 1000} seconds`,
-  'Mail server and tunnels: Head of a response': `${bytes(server('edges/gateway/response-reader.ts', 'headBytesMax'))}, ${count(server('edges/gateway/response-reader.ts', 'headersMax'))} fields`,
+  'Mail server and tunnels: Head of a response': `${bytes(server('edges/gateway/responses/response-reader.ts', 'headBytesMax'))}, ${count(server('edges/gateway/responses/response-reader.ts', 'headersMax'))} fields`,
   'Mail server and tunnels: Recorded requests per tunnel': `${requestsKeptMax} for ${requestsKeptMs / 3_600_000} hours, each body at most ${bytes(capturedBytesMax)}`,
 }
 

@@ -5,8 +5,8 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import type { CertificateSource } from '../../core/certificate-source.ts'
-import { refusal, refusalText, takesPages, writeRefusal } from './error-response.ts'
 import type { Gateway } from './gateway.ts'
+import { refusal, refusalText, takesPages, writeRefusal } from './responses/error-response.ts'
 
 export type HttpsListenerOptions = {
   host: string

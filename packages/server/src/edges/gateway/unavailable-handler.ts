@@ -3,10 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { handleOfHost } from '../../features/tunnels/model.ts'
-import { connectReference } from './clients.ts'
-import { refusal, takesPages, writeRefusal } from './error-response.ts'
-import { isArriving } from './request-body.ts'
-import { hostOf } from './request-head.ts'
+import { connectReference } from './clients/clients.ts'
+import { isArriving } from './requests/request-body.ts'
+import { hostOf } from './requests/request-head.ts'
+import { refusal, takesPages, writeRefusal } from './responses/error-response.ts'
 
 const forPublicRequests = refusal(421, 'misdirected_request', 'Tunnels are not served by this process.')
 // A load balancer may choose a gateway next time, so the client retries.

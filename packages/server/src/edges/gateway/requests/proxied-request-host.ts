@@ -1,7 +1,7 @@
 // The gateway as its proxied requests see it.
-import type { Log } from '../../core/log.ts'
-import type { RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
-import type { ClientSession } from './client-session.ts'
+import type { Log } from '../../../core/log.ts'
+import type { RequestRecord, TunnelRoute } from '../../../features/tunnels/model.ts'
+import type { ClientSession } from '../clients/client-session.ts'
 import type { InFlightList } from './in-flight.ts'
 import type { RequestHead } from './request-head.ts'
 

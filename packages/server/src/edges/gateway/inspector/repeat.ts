@@ -2,10 +2,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
-import type { ProxiedRequestHost } from './proxied-request-host.ts'
-import { readRequestHead } from './request-head.ts'
-import { serveParsed } from './serve-parsed.ts'
+import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../../features/tunnels/model.ts'
+import type { ProxiedRequestHost } from '../requests/proxied-request-host.ts'
+import { readRequestHead } from '../requests/request-head.ts'
+import { serveParsed } from '../requests/serve-parsed.ts'
 
 /** Set by the proxied request itself, for the body that the repeated request has. */
 const framing = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade'])

@@ -1,7 +1,7 @@
 // Sends a request body to the target with its framing, and pauses it while the stream is full.
 import type { IncomingMessage } from 'node:http'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
-import { notePassing } from '../../core/external-buffers.ts'
+import { notePassing } from '../../../core/external-buffers.ts'
 import { trailersOf } from './request-head.ts'
 
 const lastChunk = Buffer.from('0\r\n\r\n')

@@ -1,8 +1,8 @@
 // Notes public requests for the access log: those that reached a tunnel, and those that were refused before.
 import type { IncomingMessage } from 'node:http'
-import type { RequestClient } from '../../core/caller.ts'
-import type { PublicAccess, RequestRecord, TunnelRoute } from '../../features/tunnels/model.ts'
-import type { RequestHead } from './request-head.ts'
+import type { RequestClient } from '../../../core/caller.ts'
+import type { PublicAccess, RequestRecord, TunnelRoute } from '../../../features/tunnels/model.ts'
+import type { RequestHead } from '../requests/request-head.ts'
 
 /** Status of a request whose public client left before the response, as nginx has it. */
 const clientClosed = 499

@@ -1,6 +1,6 @@
 // Serves a request that Node's server has parsed, and forwards the events of its connection.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TunnelRoute } from '../../features/tunnels/model.ts'
+import type { TunnelRoute } from '../../../features/tunnels/model.ts'
 import { ProxiedRequest } from './proxied-request.ts'
 import type { ProxiedRequestHost } from './proxied-request-host.ts'
 import type { RequestHead } from './request-head.ts'

@@ -1,8 +1,8 @@
 // Chooses the client of a tunnel for one public request. After a failed attempt the next choice is another client.
 import { resetCodes } from '@callsign/contract/tunnel-frames'
+import type { ProxiedRequestHost } from '../requests/proxied-request-host.ts'
+import { type Failure, failureOfReset } from '../responses/error-response.ts'
 import type { ClientSession } from './client-session.ts'
-import { type Failure, failureOfReset } from './error-response.ts'
-import type { ProxiedRequestHost } from './proxied-request-host.ts'
 
 const attemptsMax = 4
 

@@ -1,9 +1,9 @@
 // Looks up tunnels by handle and their clients, on this node and on others. Cached, so that a request needs no query. A change takes effect
 // within half a second.
-import type { Log } from '../../core/log.ts'
-import type { RemoteSession, TunnelRoute } from '../../features/tunnels/model.ts'
-import type { Presence } from '../../features/tunnels/operations.ts'
-import type { ClientSession } from './client-session.ts'
+import type { Log } from '../../../core/log.ts'
+import type { RemoteSession, TunnelRoute } from '../../../features/tunnels/model.ts'
+import type { Presence } from '../../../features/tunnels/operations.ts'
+import type { ClientSession } from '../clients/client-session.ts'
 import type { Peers } from './peers.ts'
 
 /** Milliseconds that a looked-up entry is used. With `pollEveryMs`, a change takes effect within a second. */

@@ -4,8 +4,8 @@
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelMux } from '@callsign/contract/tunnel-mux'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
-import type { TargetAddress } from './request-head.ts'
-import { AnswerHeads } from './response-reader.ts'
+import type { TargetAddress } from '../requests/request-head.ts'
+import { AnswerHeads } from '../responses/response-reader.ts'
 
 /** A stream is a connection to the target. Targets close theirs after a few idle seconds, so idle streams end before that. */
 const idleMsMax = 4000

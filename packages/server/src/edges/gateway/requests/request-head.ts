@@ -1,6 +1,6 @@
 // Translates the head of a public request for the target: removes hop-by-hop headers and adds those of a proxy.
 import type { IncomingMessage } from 'node:http'
-import { takesPages } from './error-response.ts'
+import { takesPages } from '../responses/error-response.ts'
 import { forwarding, type PublicClient } from './forwarding.ts'
 import { isProxyHeader } from './identity-headers.ts'
 

@@ -1,15 +1,15 @@
 // Records a request as it passes: always sizes and times, and headers and the start of bodies when the tunnel captures them.
-import { now } from '../../core/clock.ts'
-import { newId } from '../../core/ids.ts'
+import { now } from '../../../core/clock.ts'
+import { newId } from '../../../core/ids.ts'
 import {
   capturedBytesMax,
   type HeaderPairs,
   pathCharactersMax,
   type RequestRecord,
   type TunnelRoute,
-} from '../../features/tunnels/model.ts'
-import { BufferedBytes } from './buffered-bytes.ts'
-import { pairsOf, type RequestHead } from './request-head.ts'
+} from '../../../features/tunnels/model.ts'
+import { pairsOf, type RequestHead } from '../requests/request-head.ts'
+import { BufferedBytes } from '../responses/buffered-bytes.ts'
 
 class CapturedBody {
   readonly #bytes = new BufferedBytes()

@@ -3,7 +3,7 @@ import { createServer, METHODS } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { expectCost } from '../../../../mail/tests/harness/cost.ts'
+import { expectCost } from '../../../../../mail/tests/harness/cost.ts'
 import { SimpleRequestReader } from './simple-request.ts'
 
 const publicClient = { address: '192.0.2.7', protocol: 'http' as const, port: 8080, isTrusted: false, trusts: () => false }

@@ -1,7 +1,7 @@
 // Reads requests that are unambiguous: GET, HEAD and methods that Node does not know, of HTTP/1.1 without a body. Node's parser reads or
 // refuses all others, and gets those with an unknown method and a body as POST.
 import { METHODS } from 'node:http'
-import { readField } from './field-line.ts'
+import { readField } from '../responses/field-line.ts'
 import type { PublicClient } from './forwarding.ts'
 import { BadRequest, isRefusedMethod, type RequestFields, RequestHead, readFields } from './request-head.ts'
 

@@ -1,7 +1,7 @@
 // Writes the head of a target's response to the public client.
-import type { Log } from '../../core/log.ts'
+import type { Log } from '../../../core/log.ts'
+import type { RequestFields, RequestHead, TargetAddress } from '../requests/request-head.ts'
 import type { PublicResponse } from './public-response.ts'
-import type { RequestFields, RequestHead, TargetAddress } from './request-head.ts'
 import { type Answered, headersFor } from './response-filter.ts'
 import { type AnswerHead, BadAnswer } from './response-reader.ts'
 

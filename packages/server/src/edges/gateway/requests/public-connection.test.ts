@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { BareResponse } from './bare-response.ts'
+import type { BareResponse } from '../responses/bare-response.ts'
 import { PublicConnection } from './public-connection.ts'
 
 const request = (more = '') => `GET / HTTP/1.1\r\nHost: sales.tunnel.test\r\n${more}\r\n`

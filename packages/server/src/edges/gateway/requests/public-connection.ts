@@ -1,7 +1,7 @@
 // A public connection read by the gateway itself, as long as its requests are simple. Such requests cost half of their price through Node's
 // server.
 import type { Socket } from 'node:net'
-import { BareResponse, keepAliveSeconds } from './bare-response.ts'
+import { BareResponse, keepAliveSeconds } from '../responses/bare-response.ts'
 import type { PublicClient } from './forwarding.ts'
 import { stalledMsMax } from './proxied-request-host.ts'
 import type { RequestHead } from './request-head.ts'
