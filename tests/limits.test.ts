@@ -34,7 +34,7 @@ import { waitSecondsMax } from '../packages/contract/src/operations/waits.ts'
 import { payloadBytesMax, secretsMax, vaultPayloadBytesMax } from '../packages/contract/src/vault/blob.ts'
 import { patternCharactersMax } from '../packages/mail/src/content/secrets/patterns.ts'
 import { arrivalLimits } from '../packages/server/src/edges/api/arrival.ts'
-import { depthMax } from '../packages/server/src/edges/api/body-check.ts'
+import { depthMax } from '../packages/server/src/edges/api/input/body-check.ts'
 import { keptMs as idempotencyMs } from '../packages/server/src/edges/api/idempotency.ts'
 import { targetBytesMax } from '../packages/server/src/edges/api/request-check.ts'
 import { stalledMsMax } from '../packages/server/src/edges/gateway/requests/proxied-request-host.ts'
@@ -81,7 +81,7 @@ function constant(path: string, name: string): number {
 const server = (path: string, name: string): number => constant(`server/src/${path}`, name)
 const feature = (path: string, name: string): number => server(`features/${path}`, name)
 const searchRounds = feature('mail/messages/threads.ts', 'searchRounds')
-const bodies = (name: string): number => server('edges/api/body-reader.ts', name)
+const bodies = (name: string): number => server('edges/api/input/body-reader.ts', name)
 const smtp = (name: string): number => server('edges/smtp/server/limits.ts', name)
 const reasonOf = (operation: { body?: unknown }): number =>
   (operation.body as { properties: { reason: { maxLength: number } } }).properties.reason.maxLength
@@ -151,7 +151,7 @@ const expected: Record<string, string> = {
   'Tags and metadata: Key of metadata': `${metadata.metadataKeyCharactersMax} characters without colons and control characters`,
   'Tags and metadata: Value of metadata': `${count(metadata.metadataValueCharactersMax)} characters, a number without an exponent, or a boolean`,
   'API: JSON body': `1 MB, ${bytes(attachmentBodyBytesMax)} with attachments`,
-  'API: Values in a JSON body': `${count(server('edges/api/body-check.ts', 'valuesMax'))}, nested at most ${depthMax} levels`,
+  'API: Values in a JSON body': `${count(server('edges/api/input/body-check.ts', 'valuesMax'))}, nested at most ${depthMax} levels`,
   'API: JSON bodies in flight': `${bytes(bodies('keyBytesMax'))} per key, ${bytes(bodies('organizationBytesMax'))} per organization, ${bytes(bodies('keylessBytesMax'))} without a key, ${bytes(bodies('allBytesMax'))} per node`,
   'API: Arrival of a body': `${arrivalLimits.totalMs / 1000} seconds, at least ${bytes(arrivalLimits.windowBytesMin)} in ${arrivalLimits.windowMs / 1000} seconds`,
   'API: Body of an MCP request': bytes(server('edges/mcp/pages.ts', 'bodyBytesMax')),
@@ -162,7 +162,7 @@ const expected: Record<string, string> = {
   'API: Events read by one wait before it returns a `cursor`': count(feature('events/log/wait.ts', 'lookedAtMax')),
   'Events and webhooks: Token for a WebSocket of events': `opens sockets for ${socketTokenSeconds} seconds`,
   'Events and webhooks: Open event streams and WebSockets': `${feature('events/log/followers.ts', 'followersOfKeyMax')} per key or member, ${count(feature('events/log/followers.ts', 'followersMax'))} per node`,
-  'Events and webhooks: Time until a reader that takes no events is disconnected': `${server('edges/api/event-socket.ts', 'stallMsMax') / 1000} seconds`,
+  'Events and webhooks: Time until a reader that takes no events is disconnected': `${server('edges/api/live/event-socket.ts', 'stallMsMax') / 1000} seconds`,
   'Events and webhooks: Webhooks per organization': count(feature('events/webhooks/operations.ts', 'webhooksMax')),
   'Events and webhooks: URL of a webhook': `${count(server('edges/outbound-http/outbound-url.ts', 'urlLengthMax'))} characters`,
   'Events and webhooks: Time for the response to a delivery': `${attemptTimeoutMs / 1000} seconds`,

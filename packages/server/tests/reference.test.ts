@@ -11,7 +11,7 @@ import { webhookSamples } from '@callsign/contract/reference/webhook-samples'
 import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../src/core/route.ts'
-import { bodyCheck, pathCheck, queryCheck } from '../src/edges/api/validation.ts'
+import { bodyCheck, pathCheck, queryCheck } from '../src/edges/api/input/validation.ts'
 
 const features = join(import.meta.dirname, '..', 'src', 'features')
 

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { parseMarkdown } from '../../src/edges/api/site/markdown.ts'
+import { parseMarkdown } from '../../src/edges/docs-site/markdown.ts'
 
 export const repository = join(import.meta.dirname, '..', '..', '..', '..')
 const site = join(repository, 'docs', 'site')

@@ -9,7 +9,7 @@ import { clientGroup, type createClientReader } from '../../core/client-address.
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import type { Route } from '../../core/route.ts'
-import { BodyMemory } from './body-reader.ts'
+import { BodyMemory } from './input/body-reader.ts'
 import { pathUnknown, payloadTooLarge, unsupportedMediaType } from './failure.ts'
 import { retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
 

@@ -6,7 +6,7 @@ import type { Admission } from './authenticate.ts'
 import { pathUnknown } from './failure.ts'
 import { watchConnection } from './long-polls.ts'
 import type { OperationResult, OperationRun } from './operation-runner.ts'
-import type { PartCheck } from './validation.ts'
+import type { PartCheck } from './input/validation.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 

@@ -9,7 +9,7 @@ import { shareThread } from '../../core/turn.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
 import type { ClientWatch, LongPolls } from './long-polls.ts'
 import { answerWriter } from './serialization.ts'
-import { bodyCheck, type PartCheck, pathCheck, queryCheck } from './validation.ts'
+import { bodyCheck, type PartCheck, pathCheck, queryCheck } from './input/validation.ts'
 
 export type OperationInput = { params: unknown; query: unknown; body: unknown }
 

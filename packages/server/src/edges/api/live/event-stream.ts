@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream'
 import { cursorMessage } from '@callsign/contract/events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../../core/log.ts'
-import type { Live, LiveEvent } from '../../core/route.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Live, LiveEvent } from '../../../core/route.ts'
 
 /** Proxies close connections that are silent for a minute, and many after 30 seconds. */
 const heartbeatMs = 15_000

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import type { Token } from 'marked'
-import type { Html } from '../../../core/html.ts'
+import type { Html } from '../../core/html.ts'
 import { type Part, parseMarkdown, renderMarkdown, textOf } from './markdown.ts'
 
 /** One page. `path` is its address below /docs, empty for the first one. */
@@ -20,7 +20,7 @@ export type Guide = {
 
 type Section = { section: string; pages: string[] }
 
-const documents = join(import.meta.dirname, '..', '..', '..', '..', '..', '..', 'docs')
+const documents = join(import.meta.dirname, '..', '..', '..', '..', '..', 'docs')
 const siteFolder = 'site'
 const contents = join(documents, siteFolder, 'pages.json')
 

@@ -1,13 +1,13 @@
 // Reads the body of a request, within the size limit of the operation and the memory limits of its key, its organization and the server.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { ByteBudget, type Owner } from '../../core/byte-budget.ts'
-import { type Caller, limitIdOf } from '../../core/caller.ts'
-import { clientGroup } from '../../core/client-address.ts'
-import { ApiError } from '../../core/errors.ts'
-import { shareThread } from '../../core/turn.ts'
+import { ByteBudget, type Owner } from '../../../core/byte-budget.ts'
+import { type Caller, limitIdOf } from '../../../core/caller.ts'
+import { clientGroup } from '../../../core/client-address.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { shareThread } from '../../../core/turn.ts'
 import { parseBody, parseInTurns } from './body-check.ts'
-import { payloadTooLarge } from './failure.ts'
+import { payloadTooLarge } from '../failure.ts'
 
 /** Memory limits, in bytes, for the bodies of all requests in flight. A body above a limit gets 503. */
 const allBytesMax = 512 * 1024 * 1024

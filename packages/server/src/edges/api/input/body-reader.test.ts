@@ -2,8 +2,8 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { Caller } from '../../core/caller.ts'
-import { ApiError } from '../../core/errors.ts'
+import type { Caller } from '../../../core/caller.ts'
+import { ApiError } from '../../../core/errors.ts'
 import { BodyMemory, readBody } from './body-reader.ts'
 
 afterEach(() => vi.restoreAllMocks())

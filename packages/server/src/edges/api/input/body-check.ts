@@ -1,7 +1,7 @@
 // Parses the bytes of a body into a JSON value that is safe to use. Limits depth and count, and refuses dangerous names, strings and
 // numbers.
 import { isUtf8 } from 'node:buffer'
-import { ApiError, invalid } from '../../core/errors.ts'
+import { ApiError, invalid } from '../../../core/errors.ts'
 
 /** Levels of nesting per body. */
 export const depthMax = 32

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Html, html, type Piece } from '../../../core/html.ts'
+import { Html, html, type Piece } from '../../core/html.ts'
 import { languages } from './code.ts'
 import { siteAddress } from './guides.ts'
 import { searchCharactersMax } from './search.ts'

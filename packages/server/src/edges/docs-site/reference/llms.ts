@@ -1,7 +1,7 @@
 // The index of the documentation for language models, in the form of llms.txt (llmstxt.org), and the documentation as one text.
 import type { Content, OpenApiDocument, Parameter, PathOperation, Reference } from '@callsign/contract/openapi-types'
-import type { Guide } from '../site/guides.ts'
-import { markdownAddress } from '../site/layout.ts'
+import type { Guide } from '../guides.ts'
+import { markdownAddress } from '../layout.ts'
 import { slugOf } from './prose.ts'
 
 /** An overview with links. */

@@ -1,6 +1,6 @@
 // Code blocks of the documentation: one figure per block, or one per group with a choice of language.
 import type { Token } from 'marked'
-import { type Html, html, type Piece } from '../../../core/html.ts'
+import { type Html, html, type Piece } from '../../core/html.ts'
 
 /** A fenced block. `lang` is everything behind the fence, such as `sh curl`. */
 export type CodeBlock = { type: string; raw: string; lang?: string | undefined; text: string }

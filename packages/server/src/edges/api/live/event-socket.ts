@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import { cursorMessage } from '@callsign/contract/events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { WebSocket, WebSocketServer } from 'ws'
-import type { Log } from '../../core/log.ts'
-import type { Live } from '../../core/route.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Live } from '../../../core/route.ts'
 
 /** Proxies close connections that are silent for a minute. A reader that answers no ping by the next one is gone. */
 const pingMs = 15_000

@@ -4,9 +4,9 @@ import type { OpenApiDocument } from '@callsign/contract/openapi-types'
 import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { llmsFullText, llmsText } from './reference/llms.ts'
-import { type Guide, movedTo, readGuides, readImage, siteAddress } from './site/guides.ts'
-import { contentSecurityPolicy, iconSource } from './site/layout.ts'
-import { createSite, type Site } from './site/site.ts'
+import { type Guide, movedTo, readGuides, readImage, siteAddress } from './guides.ts'
+import { contentSecurityPolicy, iconSource } from './layout.ts'
+import { createSite, type Site } from './site.ts'
 
 type Made = { document: OpenApiDocument; json: string; guides: Guide[]; site: Site }
 

@@ -1,6 +1,6 @@
 // Renders Markdown of this repository as HTML. Raw HTML in it is shown as text, and every value is escaped.
 import { marked, type Token, type Tokens } from 'marked'
-import { type Html, html, type Piece } from '../../../core/html.ts'
+import { type Html, html, type Piece } from '../../core/html.ts'
 import { type CodeBlock, codeFigure, isSample, sampleGroup } from './code.ts'
 
 /** A heading with the text and the code below it, up to the next heading. The part before the first heading has an empty title. */

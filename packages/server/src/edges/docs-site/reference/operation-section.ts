@@ -1,7 +1,7 @@
 // One operation in the reference, with its request and its responses beside its example.
 import type { OpenApiDocument, Parameter, PathOperation, Reference, Response } from '@callsign/contract/openapi-types'
 import { type Html, html } from '../../../core/html.ts'
-import { highlight, languages, sampleFigure } from '../site/code.ts'
+import { highlight, languages, sampleFigure } from '../code.ts'
 import type { Entry } from './entry.ts'
 import { prose } from './prose.ts'
 import { fieldTable, type LinkTo, parameterTable, typeOf } from './schema-table.ts'
