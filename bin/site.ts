@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { operations } from '../packages/contract/src/index.ts'
 import { openApiDocument } from '../packages/contract/src/openapi.ts'
-import { llmsFullText, llmsText } from '../packages/server/src/edges/docs-site/reference/llms.ts'
 import { movedPaths, movedTo, readGuides, siteAddress } from '../packages/server/src/edges/docs-site/guides.ts'
 import { iconSource } from '../packages/server/src/edges/docs-site/layout.ts'
+import { llmsFullText, llmsText } from '../packages/server/src/edges/docs-site/reference/llms.ts'
 import { createSite } from '../packages/server/src/edges/docs-site/site.ts'
 
 /** The files by their path. `url` is the address that the pages are served at. A page without a server has no requests to try and no search. */

@@ -33,10 +33,10 @@ import * as metadata from '../packages/contract/src/operations/metadata.ts'
 import { waitSecondsMax } from '../packages/contract/src/operations/waits.ts'
 import { payloadBytesMax, secretsMax, vaultPayloadBytesMax } from '../packages/contract/src/vault/blob.ts'
 import { patternCharactersMax } from '../packages/mail/src/content/secrets/patterns.ts'
-import { arrivalLimits } from '../packages/server/src/edges/api/arrival.ts'
-import { depthMax } from '../packages/server/src/edges/api/input/body-check.ts'
+import { targetBytesMax } from '../packages/server/src/edges/api/exchange.ts'
 import { keptMs as idempotencyMs } from '../packages/server/src/edges/api/idempotency.ts'
-import { targetBytesMax } from '../packages/server/src/edges/api/request-check.ts'
+import { depthMax } from '../packages/server/src/edges/api/input/body-check.ts'
+import { arrivalLimits } from '../packages/server/src/edges/api/listener.ts'
 import { stalledMsMax } from '../packages/server/src/edges/gateway/requests/proxied-request-host.ts'
 import {
   windowMs as attemptsWindowMs,
@@ -55,7 +55,7 @@ import { automaticAnswerPauseMs } from '../packages/server/src/features/mail/out
 import { rulesMax } from '../packages/server/src/features/mail/rules/model.ts'
 import { reasonCharactersMax } from '../packages/server/src/features/mail/suppressions/model.ts'
 import { capturedBytesMax, requestsKeptMax, requestsKeptMs } from '../packages/server/src/features/tunnels/model.ts'
-import { failuresPerHolderMax, failuresPerTypeMax } from '../packages/server/src/features/vault/attempts.ts'
+import { failuresPerHolderMax, failuresPerTypeMax } from '../packages/server/src/features/vault/unlock.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const rows = readFileSync(join(root, 'docs/limits.md'), 'utf8')

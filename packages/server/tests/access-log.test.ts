@@ -66,7 +66,7 @@ test('secrets in paths and queries are masked, in known and unknown paths', asyn
 })
 
 test('a client cannot add a line or end a quoted value', async () => {
-  const { createAccessLog } = await import('../src/edges/api/access-log.ts')
+  const { createAccessLog } = await import('../src/edges/api/logs/access-log.ts')
   const file = join(folder, 'combined.log')
   const log = createAccessLog({ target: { path: file }, format: 'combined' }, [])
   const raw = {
@@ -133,7 +133,7 @@ test('requests to tunnels have their host, status, bytes and time, and neither q
 })
 
 test('a request to a tunnel has its whole address in the combined format', async () => {
-  const { createAccessLog } = await import('../src/edges/api/access-log.ts')
+  const { createAccessLog } = await import('../src/edges/api/logs/access-log.ts')
   const file = join(folder, 'combined-tunnels.log')
   const log = createAccessLog({ target: { path: file }, format: 'combined' }, [])
   const common = { client: '10.0.0.9', host: 'a.tunnel.example.com', method: 'GET', protocol: 'HTTP/1.1', status: 200, bytes: 5, ms: 1 }

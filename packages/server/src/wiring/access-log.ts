@@ -1,5 +1,5 @@
 // Opens the access log, and reopens its file on SIGHUP, as after a rotation.
-import { type AccessLog, createAccessLog } from '../edges/api/access-log.ts'
+import { type AccessLog, createAccessLog } from '../edges/api/logs/access-log.ts'
 import type { SharedParts } from './parts.ts'
 
 /** Null when the access log is off. */

@@ -9,7 +9,7 @@ import type { Log } from '../core/log.ts'
 import { createAuthority, newAccountKey } from '../edges/acme/authority.ts'
 import { createRenewals, type Renewals } from '../edges/acme/renewals.ts'
 import { challengeRoute, dnsSolver, httpSolver, mountChallenges } from '../edges/acme/solvers.ts'
-import type { Pages } from '../edges/api/server.ts'
+import type { Pages } from '../edges/api/pages.ts'
 import { createIssuedCertificates } from '../edges/postgres/certificates.ts'
 import { type SharedParts, sealingOf } from './parts.ts'
 

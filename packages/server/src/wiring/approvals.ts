@@ -1,6 +1,6 @@
 // Builds the page on which a person approves or rejects a draft by a link.
 import type { Config } from '../config/settings.ts'
-import type { Pages } from '../edges/api/server.ts'
+import type { Pages } from '../edges/api/pages.ts'
 import { approvalRoute, mountApprovalPage } from '../edges/approval/page.ts'
 import type { LinkDecisions } from '../features/mail/drafts/model.ts'
 

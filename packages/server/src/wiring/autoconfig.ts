@@ -1,6 +1,6 @@
 // Builds the pages where mail programs find the settings of submission.
 import type { Config } from '../config/settings.ts'
-import type { Pages } from '../edges/api/server.ts'
+import type { Pages } from '../edges/api/pages.ts'
 import { mountAutoconfig, outlookPaths, thunderbirdPaths } from '../edges/autoconfig/pages.ts'
 import type { ServerParts } from './server.ts'
 

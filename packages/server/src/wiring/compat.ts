@@ -1,6 +1,6 @@
 // Builds the APIs of other services.
 import type { Config } from '../config/settings.ts'
-import type { Pages } from '../edges/api/server.ts'
+import type { Pages } from '../edges/api/pages.ts'
 import { agentMailFailures, agentMailRoutes, mountAgentMail } from '../edges/compat/agentmail/mount.ts'
 import { createAgentMailSockets } from '../edges/compat/agentmail/socket.ts'
 import { mountResend, resendFailures, resendPath, resendRoutes } from '../edges/compat/resend/mount.ts'

@@ -4,8 +4,8 @@ import type { Authenticate } from '../core/caller.ts'
 import type { Log } from '../core/log.ts'
 import type { Sealing } from '../core/replay.ts'
 import type { Database } from '../core/sql.ts'
-import type { Pages } from '../edges/api/server.ts'
-import { mountStartPage } from '../edges/docs-site/start-page.ts'
+import { firstOf } from '../edges/api/authenticate.ts'
+import type { Pages } from '../edges/api/pages.ts'
 import { createBuiltFiles } from '../edges/console/built-files.ts'
 import { framePath, mountFrame } from '../edges/console/frame.ts'
 import { memberRoutes } from '../edges/console/member-routes.ts'
@@ -14,9 +14,10 @@ import { overviewRoutes } from '../edges/console/overview-routes.ts'
 import { mountPages } from '../edges/console/pages.ts'
 import { passkeyRoutes } from '../edges/console/passkey-routes.ts'
 import { type ConsoleRoute, fullPath, mountConsoleApi } from '../edges/console/routes.ts'
-import { mountSavedPage } from '../edges/console/saved-page.ts'
+import { mountSavedPage, openToSavedPage } from '../edges/console/saved-page.ts'
 import { type ServerSettings, serverRoutes } from '../edges/console/server-routes.ts'
 import { createState, sessionRoutes } from '../edges/console/session-routes.ts'
+import { mountStartPage } from '../edges/docs-site/start-page.ts'
 import type { Keyring } from '../edges/keyring/keyring.ts'
 import { createOidcProvider } from '../edges/oidc/provider.ts'
 import { createAttempts } from '../features/account/attempts/operations.ts'
@@ -96,7 +97,7 @@ export function createConsoleAccounts(
     sessions,
     signIn,
     links,
-    authenticate: (token, client) => keys.authenticate(token, client) ?? sessions.authenticate(token, client),
+    authenticate: firstOf(keys.authenticate, sessions.authenticate),
     narrow: keys.narrow,
     async findUnusable(ids) {
       const isSession = (id: string) => id.startsWith('cses_')
@@ -167,5 +168,5 @@ export function createPages({ config, console: consoleAccounts, publicUrl, db, l
     mountPages(app, files, publicUrl)
     mountSavedPage(app)
   }
-  return [start, { paths, mount }]
+  return [start, { paths, mount, onCrossOrigin: openToSavedPage }]
 }

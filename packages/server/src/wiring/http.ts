@@ -3,8 +3,11 @@ import type { Config } from '../config/settings.ts'
 import type { BusinessEvents } from '../core/business-events.ts'
 import type { Log } from '../core/log.ts'
 import type { Replays } from '../core/replay.ts'
+import type { Route } from '../core/route.ts'
 import type { Database } from '../core/sql.ts'
-import { createHttpServer, type HttpServer, type Pages } from '../edges/api/server.ts'
+import type { Pages } from '../edges/api/pages.ts'
+import { createHttpServer, type HttpServer } from '../edges/api/server.ts'
+import { docPaths, mountDocs } from '../edges/docs-site/pages.ts'
 import { createUnavailableHandler } from '../edges/gateway/unavailable-handler.ts'
 import type { ServerFinding } from '../features/account/overview/model.ts'
 import { createApprovalPages } from './approvals.ts'
@@ -35,12 +38,12 @@ export function createHttp(
   { config, db, log, parts, replays, businessEvents, worker, running, findProblems }: Serving,
   submissionPages: Pages[],
 ): HttpServer {
+  const routes = config.roles.includes('api') ? parts.routes : []
   return createHttpServer({
     host: config.host,
     port: config.port,
-    version,
     publicUrl: config.publicUrl,
-    routes: config.roles.includes('api') ? parts.routes : [],
+    routes,
     innerRoutes: config.roles.includes('api') ? parts.innerRoutes : [],
     authenticate: parts.console.authenticate,
     authenticateSocket: parts.authenticateSocket,
@@ -77,10 +80,20 @@ export function createHttp(
       ...submissionPages,
       ...createApprovalPages({ config, decisions: parts.linkDecisions }),
       ...parts.certificates.pages,
+      docsPages(routes, () => running.publicUrl),
     ],
     ...createHttps(config, parts.certificates),
     tunnels: config.roles.includes('gateway') ? parts.gateway : createUnavailableHandler(config.tunnelDomain),
     businessEvents,
     log: log.child({ part: 'http' }),
   })
+}
+
+/** The documentation of these routes, which every process serves. */
+function docsPages(routes: Route[], serverUrl: () => string): Pages {
+  const operations = routes.map(({ shape }) => shape)
+  return {
+    paths: docPaths.map((path) => ({ method: 'GET', path })),
+    mount: (app) => mountDocs(app, { serverUrl, version }, operations),
+  }
 }

@@ -1,7 +1,7 @@
 // Builds the MCP endpoint.
 import type { Config } from '../config/settings.ts'
 import type { RequestClient } from '../core/caller.ts'
-import type { Pages } from '../edges/api/server.ts'
+import type { Pages } from '../edges/api/pages.ts'
 import { type McpAccess, mcpPath, mountMcp } from '../edges/mcp/pages.ts'
 import { challengeOf, resourceOf } from '../edges/oauth/metadata.ts'
 import type { ConsoleAccounts } from './console.ts'

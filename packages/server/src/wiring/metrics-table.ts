@@ -1,7 +1,7 @@
 // The list of all metrics, for the documentation.
 import { createBusinessEvents } from '../core/business-events.ts'
 import { createLog } from '../core/log.ts'
-import { createHttpMetrics } from '../edges/api/metrics.ts'
+import { createHttpMetrics } from '../edges/api/logs/request-log.ts'
 import { addGauges } from './metrics.ts'
 
 export type MetricFacts = { name: string; type: string; help: string; labels: string[] }

@@ -1,7 +1,7 @@
 // Builds OAuth for connected apps: the consent page and the endpoints.
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config/settings.ts'
-import type { Pages } from '../edges/api/server.ts'
+import type { Pages } from '../edges/api/pages.ts'
 import { cookieOf, createBrowserReader, originsOf, readCookie } from '../edges/console/client.ts'
 import { mountConsent } from '../edges/oauth/consent.ts'
 import { mountEndpoints } from '../edges/oauth/endpoints.ts'

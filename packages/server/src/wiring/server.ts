@@ -2,7 +2,7 @@
 import type { Authenticate } from '../core/caller.ts'
 import type { JobHandler } from '../core/job.ts'
 import type { Route } from '../core/route.ts'
-import type { AccessLog } from '../edges/api/access-log.ts'
+import type { AccessLog } from '../edges/api/logs/access-log.ts'
 import type { Gateway } from '../edges/gateway/gateway.ts'
 import type { ScheduledTask } from '../edges/jobs/scheduled-tasks.ts'
 import type { Identities } from '../features/account/identities/operations.ts'

@@ -1,8 +1,8 @@
 // Builds tunnels on the gateway.
 import { nowMs } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
-import type { AccessLog } from '../edges/api/access-log.ts'
-import { TokenBuckets } from '../edges/api/rate-limit.ts'
+import { TokenBuckets } from '../edges/api/authenticate.ts'
+import type { AccessLog } from '../edges/api/logs/access-log.ts'
 import { createGateway, type Gateway } from '../edges/gateway/gateway.ts'
 import { createHttpsListener } from '../edges/gateway/https-listener.ts'
 import {

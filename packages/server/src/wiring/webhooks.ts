@@ -1,6 +1,6 @@
 // Builds webhooks on the event log.
 import { nowMs } from '../core/clock.ts'
-import { TokenBuckets } from '../edges/api/rate-limit.ts'
+import { TokenBuckets } from '../edges/api/authenticate.ts'
 import { threadIdOf, toAgentMailEvent } from '../edges/compat/agentmail/events.ts'
 import { toResendEvent } from '../edges/compat/resend/events.ts'
 import { createDeliverer, type Deliverer } from '../features/events/webhooks/jobs.ts'

@@ -13,7 +13,8 @@ import { ApiError } from '../../src/core/errors.ts'
 import type { Replays } from '../../src/core/replay.ts'
 import { Raw, type Route, route } from '../../src/core/route.ts'
 import { DatabaseUnavailable, type Transact } from '../../src/core/sql.ts'
-import { createHttpServer, type HttpServerOptions } from '../../src/edges/api/server.ts'
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/edges/api/server.ts'
+import { mountDocs } from '../../src/edges/docs-site/pages.ts'
 
 export const callerOf = (keyId: string, agent: CallerAgent | null): Caller => ({
   keyId,
@@ -274,12 +275,15 @@ export async function startEdge(overrides: Partial<HttpServerOptions> = {}) {
   const log = pino({ level: 'info', base: null, formatters: { level: (label) => ({ level: label }) } }, sink)
   const { harness, pass } = createState(lines)
   const businessEvents = createBusinessEvents(log)
-  const server = createHttpServer({
+  const routes = overrides.routes ?? routesFor(harness, pass)
+  const operations = routes.map(({ shape }) => shape)
+  const about = { serverUrl: () => server.url, version: '1.2.3' }
+  const server: HttpServer = createHttpServer({
     host: '127.0.0.1',
     port: 0,
     publicUrl: null,
-    version: '1.2.3',
-    routes: routesFor(harness, pass),
+    routes,
+    pages: [{ paths: [], mount: (app) => mountDocs(app, about, operations) }],
     authenticateSocket: () => null,
     authenticate: async (token) => (Object.hasOwn(callers, token) ? (callers[token] as Caller) : null),
     trustedProxies: [],

@@ -9,13 +9,12 @@ import { newId } from '../../core/ids.ts'
 import { Live, Raw } from '../../core/route.ts'
 import { shareThread } from '../../core/turn.ts'
 import { type Admission, bodyBytesMaxOf } from './authenticate.ts'
+import { findTargetProblem } from './exchange.ts'
+import { pathUnknown, payloadTooLarge, toApiError } from './failure.ts'
 import { parseInTurns } from './input/body-check.ts'
 import { BodyMemory, tooMany } from './input/body-reader.ts'
-import { pathUnknown, payloadTooLarge, toApiError } from './failure.ts'
-import { watchSignal } from './long-polls.ts'
-import type { OperationResult, OperationRun } from './operation-runner.ts'
-import { findTargetProblem } from './request-check.ts'
-import type { AnsweredRequest, RequestLog } from './request-log.ts'
+import type { AnsweredRequest, RequestLog } from './logs/request-log.ts'
+import type { ClientWatch, OperationResult, OperationRun } from './operation-runner.ts'
 
 export type ApiCallParts = { operations: OperationRun[]; admission: Admission; requestLog: RequestLog }
 
@@ -94,6 +93,15 @@ export function createApiCalls({ operations, admission, requestLog }: ApiCallPar
     authenticate: async (request) => orThrow(await admission.readCaller(request, newId('request'))),
   }
 }
+
+/** The client of a call, which the signal ends. */
+const watchSignal =
+  (signal: AbortSignal | undefined): ClientWatch =>
+  (stop) => {
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop)
+    return () => signal?.removeEventListener('abort', stop)
+  }
 
 const startNote = (operation: Operation, { params, query }: Given): AnsweredRequest => ({
   id: newId('request'),

@@ -9,9 +9,8 @@ import { clientGroup, type createClientReader } from '../../core/client-address.
 import { nowMs } from '../../core/clock.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import type { Route } from '../../core/route.ts'
-import { BodyMemory } from './input/body-reader.ts'
 import { pathUnknown, payloadTooLarge, unsupportedMediaType } from './failure.ts'
-import { retryAfterSeconds, TokenBuckets } from './rate-limit.ts'
+import { BodyMemory } from './input/body-reader.ts'
 
 /** Requests per second and burst, by type of key. 0 per second disables the limit. */
 export type RateLimits = {
@@ -104,7 +103,7 @@ export function createAdmission({
   }
 
   const readCaller: Admission['readCaller'] = (request, id, tryFirst = null) =>
-    readToken(request, id, (token, client) => tryFirst?.(token, client) ?? authenticate(token, client))
+    readToken(request, id, tryFirst ? firstOf(tryFirst, authenticate) : authenticate)
 
   const refuseCaller: Admission['refuseCaller'] = ({ shape, access }, caller, id) => {
     const isAgent = caller.agents !== null
@@ -144,7 +143,8 @@ export function createAdmission({
         done(bodyBytesMax > 0 ? admitBody(request, reply, bodyBytesMax, raw) : undefined)
         return
       }
-      const asked = readCaller(request.raw, request.id, opensSocket(request.raw) ? authenticateSocket : null)
+      const isSocket = request.headers.upgrade !== undefined && opensSocket(request.raw)
+      const asked = readCaller(request.raw, request.id, isSocket ? authenticateSocket : null)
       if (asked instanceof ApiError) {
         done(asked)
         return
@@ -155,6 +155,12 @@ export function createAdmission({
 
   return { of, readToken, readCaller, refuseCaller, limitCaller, countWrongSecret }
 }
+
+/** Authenticates by `first`, and by `second` a token that `first` does not read. */
+export const firstOf =
+  (first: Authenticate, second: Authenticate): Authenticate =>
+  (token, client) =>
+    first(token, client) ?? second(token, client)
 
 /** The limit of an operation's body in bytes. 0 for an operation without one. */
 export const bodyBytesMaxOf = ({ body, raw = false, bodyBytesMax = defaultBodyBytesMax }: Operation): number =>
@@ -197,3 +203,49 @@ function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true
   return /^application\/json[ \t]*(?:;[ \t]*charset="?utf-?8"?[ \t]*)?;?$/i.test(contentType.trim())
 }
+
+type Bucket = { tokens: number; atMs: number }
+
+/** Above this number the oldest buckets are dropped. A dropped bucket starts full again, so nothing is refused because of it. */
+const bucketsMax = 20_000
+
+/** Buckets of one rate, by name. */
+export class TokenBuckets {
+  readonly #perMs: number
+  readonly #burst: number
+  readonly #buckets = new Map<string, Bucket>()
+
+  /** `perSecond` 0 disables the limit. */
+  constructor(perSecond: number, burst: number) {
+    this.#perMs = perSecond / 1000
+    this.#burst = Math.max(1, burst)
+  }
+
+  /** Takes one token. Returns 0, or the milliseconds until one is available. */
+  take(name: string, nowMs: number): number {
+    if (this.#perMs === 0) return 0
+    const bucket = this.#buckets.get(name) ?? this.#add(name, nowMs)
+    // The wall clock may be set back.
+    if (nowMs > bucket.atMs) bucket.tokens = Math.min(this.#burst, bucket.tokens + (nowMs - bucket.atMs) * this.#perMs)
+    bucket.atMs = nowMs
+    if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.#perMs)
+    bucket.tokens--
+    return 0
+  }
+
+  #add(name: string, nowMs: number): Bucket {
+    if (this.#buckets.size >= bucketsMax) {
+      let toDrop = bucketsMax / 10
+      for (const oldest of this.#buckets.keys()) {
+        this.#buckets.delete(oldest)
+        if (--toDrop <= 0) break
+      }
+    }
+    const bucket = { tokens: this.#burst, atMs: nowMs }
+    this.#buckets.set(name, bucket)
+    return bucket
+  }
+}
+
+/** Retry-After in whole seconds. */
+export const retryAfterSeconds = (waitMs: number): string => String(Math.max(1, Math.ceil(waitMs / 1000)))

@@ -4,9 +4,8 @@ import { ApiError } from '../../core/errors.ts'
 import { Live, Raw, type RawRequest } from '../../core/route.ts'
 import type { Admission } from './authenticate.ts'
 import { pathUnknown } from './failure.ts'
-import { watchConnection } from './long-polls.ts'
-import type { OperationResult, OperationRun } from './operation-runner.ts'
 import type { PartCheck } from './input/validation.ts'
+import type { ClientWatch, OperationResult, OperationRun } from './operation-runner.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
@@ -56,6 +55,15 @@ export function mountRoutes(app: FastifyInstance, { operations, admission, sendL
     })
   }
 }
+
+/** The client of an HTTP request. HEAD asks for the headers only. */
+const watchConnection =
+  (request: FastifyRequest, reply: FastifyReply): ClientWatch =>
+  (stop) => {
+    if (request.method === 'HEAD' || reply.raw.destroyed) stop()
+    reply.raw.once('close', stop)
+    return () => reply.raw.off('close', stop)
+  }
 
 /** The unparsed request. Throws the errors of the body reader, because raw bodies have no schema that would. */
 function rawRequest(request: FastifyRequest): RawRequest {

@@ -1,15 +1,14 @@
-// Tracks one request and its response from the first header to the last byte. Sets its context, and writes its log line and metrics.
-import type { ServerResponse } from 'node:http'
+// Tracks one request and its response from the first header to the last byte. Refuses heads that two programs could read differently.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorCode } from '@callsign/contract/errors'
 import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/caller.ts'
-import type { ApiError } from '../../core/errors.ts'
-import type { AccessLog } from './access-log.ts'
-import type { BodyMemory } from './input/body-reader.ts'
+import { ApiError } from '../../core/errors.ts'
 import { failureBody, securityHeaders, toApiError } from './failure.ts'
-import { findRequestProblem } from './request-check.ts'
-import type { RequestLog } from './request-log.ts'
+import type { BodyMemory } from './input/body-reader.ts'
+import type { AccessLog } from './logs/access-log.ts'
+import type { RequestLog } from './logs/request-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -44,16 +43,17 @@ export type Exchanges = {
   begin(request: FastifyRequest, reply: FastifyReply): void
 }
 
-/**
- * Adds hooks to every request, for ids and headers at its start, and the log line and metrics at its end. `isDraining` ends kept-alive
- * connections.
- */
-export function trackExchanges(
-  app: FastifyInstance,
-  requestLog: RequestLog,
-  accessLog: AccessLog | null,
-  isDraining: () => boolean,
-): Exchanges {
+type TrackingParts = {
+  requestLog: RequestLog
+  accessLog: AccessLog | null
+  /** True ends kept-alive connections. */
+  isDraining: () => boolean
+  /** See the requests that a browser sent for a page of some origin. */
+  onCrossOrigin: ((request: FastifyRequest, reply: FastifyReply) => void)[]
+}
+
+/** Adds hooks to every request, for ids and headers at its start, and the log line and metrics at its end. */
+export function trackExchanges(app: FastifyInstance, { requestLog, accessLog, isDraining, onCrossOrigin }: TrackingParts): Exchanges {
   const inFlight = new Set<ServerResponse>()
 
   decorateRequests(app)
@@ -100,7 +100,9 @@ export function trackExchanges(
 
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
-    done(findRequestProblem(request.raw) ?? undefined)
+    const problem = findRequestProblem(request.raw)
+    if (problem === null && request.headers.origin !== undefined) for (const see of onCrossOrigin) see(request, reply)
+    done(problem ?? undefined)
   })
 
   return { inFlight, begin }
@@ -154,3 +156,60 @@ export const createSendFailure =
 
 /** True for a path, with its query, at a base or below it. */
 const isBelow = (target: string, base: string): boolean => target === base || target.startsWith(`${base}/`) || target.startsWith(`${base}?`)
+
+/** The longest path with its query, in bytes. */
+export const targetBytesMax = 8192
+
+/** The error in the request line or the headers, or null. */
+export const findRequestProblem = (request: IncomingMessage): ApiError | null =>
+  findTargetProblem(request.url as string) ?? findHeaderProblem(request)
+
+/** The error in a path with its query, or null. */
+export function findTargetProblem(target: string): ApiError | null {
+  if (target.length > targetBytesMax) {
+    return new ApiError('uri_too_long', `The path and query are longer than ${targetBytesMax} bytes.`)
+  }
+  return target.includes('%') ? findEscapeProblem(target) : null
+}
+
+function findEscapeProblem(target: string): ApiError | null {
+  if (target.includes('%00')) return new ApiError('validation_error', 'The path and query must not contain a NUL character.')
+  try {
+    decodeURIComponent(target)
+    return null
+  } catch {
+    return new ApiError(
+      'validation_error',
+      'The path or query is not valid. A % must be followed by the two hexadecimal digits of a UTF-8 byte.',
+    )
+  }
+}
+
+/**
+ * Host exactly once (RFC 9112 §3.2, optional in HTTP/1.0) and Authorization at most once. Node keeps the first of several, but a proxy in
+ * front may have used the last.
+ */
+function findHeaderProblem(request: IncomingMessage): ApiError | null {
+  const raw = request.rawHeaders
+  let hosts = 0
+  let authorizations = 0
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
+  }
+  if (hosts > 1) return new ApiError('validation_error', 'The request has more than one Host header: send exactly one.')
+  if (hosts === 0 && request.httpVersionMinor > 0)
+    return new ApiError('validation_error', 'The request has no Host header: send exactly one.')
+  if (authorizations > 1) return new ApiError('validation_error', 'The request has more than one Authorization header: send exactly one.')
+  return null
+}
+
+/** The path and query of a request target in absolute form (RFC 9112 §3.2.2). Other targets are unchanged. */
+export function originForm(request: { url?: string | undefined }): string {
+  const target = request.url as string
+  if (target.charCodeAt(0) === 0x2f) return target
+  const path = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)?.[1]
+  if (path === undefined) return target
+  return path.startsWith('/') ? path : `/${path}`
+}

@@ -1,11 +1,9 @@
-// HTTPS on a port of its own for the server of the API, and the redirect of plain HTTP to it.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+// HTTPS on a port of its own for the server of the API.
+import type { IncomingMessage } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import type { CertificateSource } from '../../core/certificate-source.ts'
-import { forbidden } from '../../core/errors.ts'
-import { refuse } from './socket-refusal.ts'
 
 const handshakeMs = 20_000
 
@@ -89,15 +87,5 @@ const plainPaths = /^\/(healthz|readyz|\.well-known\/acme-challenge\/[^/?]*)$/
 
 /** The https URL of a plain request, or null when it may be served as it is. */
 export type FindHttpsUrl = (request: IncomingMessage) => string | null
-
-/** Redirects a plain request. One with a credential is refused, because a redirect would hide that the credential was sent in the clear. */
-export function sendToHttps(request: IncomingMessage, response: ServerResponse, url: string): void {
-  if (request.headers.authorization !== undefined) {
-    const message = `This server takes keys over HTTPS only: use ${new URL(url).origin}. Replace this key, because it was sent unencrypted.`
-    refuse(request.socket, forbidden(message))
-    return
-  }
-  response.writeHead(308, { location: url, 'content-length': 0, connection: 'close' }).end()
-}
 
 export const isPlainPath = (url: string): boolean => plainPaths.test(url)

@@ -1,4 +1,5 @@
 // Runs an operation for a checked request: once per Idempotency-Key, with its result as the text of the response.
+import fastJson from 'fast-json-stringify'
 import type { TObject } from 'typebox'
 import type { BusinessEvents } from '../../core/business-events.ts'
 import type { Caller } from '../../core/caller.ts'
@@ -7,9 +8,7 @@ import { type Call, Later, Live, Raw, type RawRequest, type Route } from '../../
 import type { Transact } from '../../core/sql.ts'
 import { shareThread } from '../../core/turn.ts'
 import { createOnce, hashBody, readKey, scopeOf } from './idempotency.ts'
-import type { ClientWatch, LongPolls } from './long-polls.ts'
-import { answerWriter } from './serialization.ts'
-import { bodyCheck, type PartCheck, pathCheck, queryCheck } from './input/validation.ts'
+import { bareSchema, bodyCheck, type PartCheck, pathCheck, queryCheck } from './input/validation.ts'
 
 export type OperationInput = { params: unknown; query: unknown; body: unknown }
 
@@ -96,5 +95,48 @@ export function createRunner({ transact, replays, polls, businessEvents }: Runne
         return { status, text: await writeInTurn(caller?.organizationId ?? '', value), isReplay: false }
       },
     }
+  }
+}
+
+/** The serializer of one schema, compiled on first use. Drops fields that the schema does not name, and throws when a required one is missing. */
+function answerWriter(schema: object): (answer: unknown) => string {
+  let write: ReturnType<typeof fastJson> | undefined
+  return (answer) => {
+    write ??= fastJson(bareSchema(schema))
+    return write(answer)
+  }
+}
+
+/** Watches a client. Calls `stop` when it has gone. The returned function ends the watch. */
+export type ClientWatch = (stop: () => void) => () => void
+
+export type LongPolls = {
+  /** Resolves with the answer when it is available. */
+  answer<T>(later: Later<T>, watch: ClientWatch): Promise<T>
+  /** Ends every wait with the answer so far. Later calls end at once too. */
+  endAll(): void
+}
+
+export function createLongPolls(): LongPolls {
+  const open = new Set<AbortController>()
+  let isClosed = false
+  return {
+    async answer(later, watch) {
+      const controller = new AbortController()
+      const stop = () => controller.abort()
+      if (isClosed) stop()
+      open.add(controller)
+      const unwatch = watch(stop)
+      try {
+        return await later.answer(controller.signal)
+      } finally {
+        open.delete(controller)
+        unwatch()
+      }
+    },
+    endAll() {
+      isClosed = true
+      for (const controller of open) controller.abort()
+    },
   }
 }

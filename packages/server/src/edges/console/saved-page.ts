@@ -1,5 +1,5 @@
 // Lets a saved vault page call the API. Its origin is `null`, and it has an API key instead of the session cookie, which browsers withhold from it.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Every page in a sandbox has this origin too. It gets nothing without an API key, because the API ignores cookies. */
 const savedOrigin = 'null'
@@ -15,17 +15,18 @@ function methodsOf(path: string): string {
 
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] as string
 
-/** Adds the headers of Cross-Origin Resource Sharing to the vault's operations, and answers the browser's question about them. */
-export function mountSavedPage(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.headers.origin !== savedOrigin || methodsOf(pathOf(request)) === '') return
-    reply.headers({
-      'access-control-allow-origin': savedOrigin,
-      'access-control-expose-headers': 'Retry-After, X-Request-Id',
-      vary: 'Origin',
-    })
+/** Adds the headers of Cross-Origin Resource Sharing to the vault's operations. */
+export function openToSavedPage(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.headers.origin !== savedOrigin || methodsOf(pathOf(request)) === '') return
+  reply.headers({
+    'access-control-allow-origin': savedOrigin,
+    'access-control-expose-headers': 'Retry-After, X-Request-Id',
+    vary: 'Origin',
   })
+}
 
+/** Answers the browser's question about the operations that a saved page may call. */
+export function mountSavedPage(app: FastifyInstance): void {
   app.options('/api/v1/*', async (request, reply) => {
     const methods = methodsOf(pathOf(request))
     const isAsked = request.headers['access-control-request-method'] !== undefined

@@ -3,15 +3,17 @@ import { openApiDocument } from '@callsign/contract/openapi'
 import type { OpenApiDocument } from '@callsign/contract/openapi-types'
 import type { Operation } from '@callsign/contract/operation'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { llmsFullText, llmsText } from './reference/llms.ts'
 import { type Guide, movedTo, readGuides, readImage, siteAddress } from './guides.ts'
 import { contentSecurityPolicy, iconSource } from './layout.ts'
+import { llmsFullText, llmsText } from './reference/llms.ts'
 import { createSite, type Site } from './site.ts'
 
 type Made = { document: OpenApiDocument; json: string; guides: Guide[]; site: Site }
 
+export const docPaths = ['/openapi.json', '/docs', '/llms.txt', '/llms-full.txt']
+
 /** Adds /openapi.json, /docs with its pages, and /llms.txt. `serverUrl` is called on first use, when the port is known. */
-export function mountOpenApi(app: FastifyInstance, about: { serverUrl: () => string; version: string }, operations: Operation[]): void {
+export function mountDocs(app: FastifyInstance, about: { serverUrl: () => string; version: string }, operations: Operation[]): void {
   let made: Made | null = null
 
   const make = (): Made => {

@@ -2,8 +2,8 @@
 import { errorSentences } from '@callsign/contract/error-sentences'
 import { type ErrorCode, errorStatuses } from '@callsign/contract/errors'
 import type { JsonSchema, OpenApiDocument } from '@callsign/contract/openapi-types'
-import { slugOf } from './reference/prose.ts'
 import type { Guide } from './guides.ts'
+import { slugOf } from './reference/prose.ts'
 
 /** One place in the documentation. `page` is the path of its page below /docs, and `anchor` its id there. */
 export type Place = {

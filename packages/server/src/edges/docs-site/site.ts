@@ -1,9 +1,9 @@
 // The documentation: guides, reference and search as pages of plain HTML, and each guide as Markdown.
 import type { OpenApiDocument } from '@callsign/contract/openapi-types'
 import { type Html, html } from '../../core/html.ts'
-import { createReference } from './reference/pages.ts'
 import { type Guide, siteAddress } from './guides.ts'
 import { layout, type Page, type Section } from './layout.ts'
+import { createReference } from './reference/pages.ts'
 import { createSearch, type Place, searchCharactersMax } from './search.ts'
 
 export interface Site {

@@ -6,8 +6,8 @@ import { type Caller, limitIdOf } from '../../../core/caller.ts'
 import { clientGroup } from '../../../core/client-address.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { shareThread } from '../../../core/turn.ts'
-import { parseBody, parseInTurns } from './body-check.ts'
 import { payloadTooLarge } from '../failure.ts'
+import { parseBody, parseInTurns } from './body-check.ts'
 
 /** Memory limits, in bytes, for the bodies of all requests in flight. A body above a limit gets 503. */
 const allBytesMax = 512 * 1024 * 1024

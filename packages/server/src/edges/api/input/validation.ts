@@ -3,8 +3,8 @@
 import { _, Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { TObject, TSchema } from 'typebox'
 import { ApiError, type ErrorDetail } from '../../../core/errors.ts'
-import { escapePointer } from './body-check.ts'
 import { pathUnknown } from '../failure.ts'
+import { escapePointer } from './body-check.ts'
 
 /** Maximum number of details per response. */
 const detailsMax = 20

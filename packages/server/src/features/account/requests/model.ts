@@ -1,9 +1,7 @@
-// Entries of the log of API requests: what is kept of a request, and the filters of the list.
+// Entries of the log of API requests, their list, and its filters.
 import { operations } from '@callsign/contract'
-import { type IdKind, idPrefixes, isId, timeOfId } from '@callsign/contract/ids'
 import type { Operation, QueryOf } from '@callsign/contract/operation'
 import { type ApiRequest, type listRequests, statusClasses } from '@callsign/contract/requests'
-import type { TObject } from 'typebox'
 import { invalid } from '../../../core/errors.ts'
 
 /** A response to a request with a valid key, as the HTTP server saw it. */
@@ -41,35 +39,6 @@ export type RequestEntry = {
   durationMs: number
   fields: string[]
   at: Date
-}
-
-const kindOf = new Map(Object.entries(idPrefixes).map(([kind, prefix]) => [prefix as string, kind as IdKind]))
-
-function isAnyId(text: unknown): text is string {
-  if (typeof text !== 'string') return false
-  const kind = kindOf.get(text.slice(0, text.indexOf('_')))
-  return kind !== undefined && isId(kind, text)
-}
-
-/** Reduces a request to its entry. A parameter of the path stays a name unless it is an id, because any text may stand there. */
-export function toEntry(seen: SeenRequest): RequestEntry {
-  const { operation, params, query, body, ...kept } = seen
-  const given = (params ?? {}) as Record<string, unknown>
-  return {
-    ...kept,
-    durationMs: Math.max(0, Math.round(kept.durationMs)),
-    operation: operation.id,
-    method: operation.method,
-    path: operation.path.replace(/\{(\w+)\}/g, (name, key: string) => (isAnyId(given[key]) ? given[key] : name)),
-    at: new Date(timeOfId(kept.id)),
-    fields: [...namesIn(operation.query, query), ...namesIn(operation.body as TObject | undefined, body)],
-  }
-}
-
-/** The names in the input that the contract knows. Other names may be secrets in the wrong place. */
-function namesIn(schema: TObject | undefined, input: unknown): string[] {
-  if (!schema?.properties || typeof input !== 'object' || input === null) return []
-  return Object.keys(schema.properties).filter((name) => Object.hasOwn(input, name))
 }
 
 /** Filters of the list. Null for all. */

@@ -4,8 +4,8 @@ import type { Operation } from '@callsign/contract/operation'
 import { Registry } from 'prom-client'
 import { expect, test, vi } from 'vitest'
 import { createLog } from '../../../core/log.ts'
-import { type RequestEntry, type SeenRequest, toEntry } from './model.ts'
-import { createRequestRecorder } from './recorder.ts'
+import type { RequestEntry, SeenRequest } from './model.ts'
+import { createRequestRecorder, toEntry } from './recorder.ts'
 
 const operationOf = (id: string): Operation => operations.find((one) => one.id === id) as Operation
 const seen = (id: string, more: Partial<SeenRequest> = {}): SeenRequest => ({

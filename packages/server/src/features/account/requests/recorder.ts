@@ -1,7 +1,9 @@
-// Records API requests in groups, after their responses and without delaying them.
+// Records API requests in groups, after their responses and without delaying them. Says what is kept of a request.
+import { type IdKind, idPrefixes, isId, timeOfId } from '@callsign/contract/ids'
 import { Counter, type Registry } from 'prom-client'
+import type { TObject } from 'typebox'
 import type { Log } from '../../../core/log.ts'
-import { type RequestEntry, type RequestRecorder, type SeenRequest, toEntry } from './model.ts'
+import type { RequestEntry, RequestRecorder, SeenRequest } from './model.ts'
 
 /** Interval between groups. A crash loses the requests of one interval. */
 const flushEveryMs = 500
@@ -67,3 +69,32 @@ export function createRequestRecorder({ write, registry, log }: RecorderParts): 
 }
 
 const isSuccessfulRead = ({ operation, status }: SeenRequest): boolean => operation.method === 'GET' && status < 400
+
+const kindOf = new Map(Object.entries(idPrefixes).map(([kind, prefix]) => [prefix as string, kind as IdKind]))
+
+function isAnyId(text: unknown): text is string {
+  if (typeof text !== 'string') return false
+  const kind = kindOf.get(text.slice(0, text.indexOf('_')))
+  return kind !== undefined && isId(kind, text)
+}
+
+/** Reduces a request to its entry. A parameter of the path stays a name unless it is an id, because any text may stand there. */
+export function toEntry(seen: SeenRequest): RequestEntry {
+  const { operation, params, query, body, ...kept } = seen
+  const given = (params ?? {}) as Record<string, unknown>
+  return {
+    ...kept,
+    durationMs: Math.max(0, Math.round(kept.durationMs)),
+    operation: operation.id,
+    method: operation.method,
+    path: operation.path.replace(/\{(\w+)\}/g, (name, key: string) => (isAnyId(given[key]) ? given[key] : name)),
+    at: new Date(timeOfId(kept.id)),
+    fields: [...namesIn(operation.query, query), ...namesIn(operation.body as TObject | undefined, body)],
+  }
+}
+
+/** The names in the input that the contract knows. Other names may be secrets in the wrong place. */
+function namesIn(schema: TObject | undefined, input: unknown): string[] {
+  if (!schema?.properties || typeof input !== 'object' || input === null) return []
+  return Object.keys(schema.properties).filter((name) => Object.hasOwn(input, name))
+}

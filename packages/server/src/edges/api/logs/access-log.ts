@@ -1,9 +1,9 @@
 // The access log: one line per request to the API, the pages or a tunnel, without bodies, headers of keys, or values that may be secret.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { FastifyRequest } from 'fastify'
-import { createClientReader } from '../../core/client-address.ts'
-import { now } from '../../core/clock.ts'
-import type { PublicAccess } from '../../features/tunnels/model.ts'
+import { createClientReader } from '../../../core/client-address.ts'
+import { now } from '../../../core/clock.ts'
+import type { PublicAccess } from '../../../features/tunnels/model.ts'
 
 export type AccessLogFormat = 'combined' | 'json'
 
