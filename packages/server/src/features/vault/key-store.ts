@@ -1,7 +1,6 @@
 // The SQL of the vault itself, its wrapped keys and the failed attempts to prove one.
 import { isUniqueViolation, type Sql, type Tx } from '../../core/sql.ts'
-import type { Failure, Holder } from './attempts.ts'
-import type { VaultKeyRow, VaultRow } from './model.ts'
+import type { Failure, Holder, VaultKeyRow, VaultRow } from './model.ts'
 
 /** True when another request made the organization's vault first. */
 export const isTaken = (error: unknown): boolean => isUniqueViolation(error, 'vaults_pkey')

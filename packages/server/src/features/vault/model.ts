@@ -101,3 +101,9 @@ export const toVaultKey = (row: VaultKeyRow): Static<typeof VaultKey> => ({
 })
 
 export const toKeyName = (row: VaultKeyRow) => ({ id: row.id, key_type: row.type, created_at: row.created_at.toISOString() })
+
+/** The origin of an attempt. `identityId` is null for organization keys. All keys of an agent count as one, and a key of several agents
+ * counts for the first. */
+export type Holder = { keyId: string; identityId: string | null }
+
+export type Failure = { key_id: string; identity_id: string | null; failed_at: Date }

@@ -11,14 +11,13 @@ import type { Call } from '../../core/route.ts'
 import type { Database, Tx } from '../../core/sql.ts'
 import type { Identities } from '../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
-import { digestAuthHash } from './attempts.ts'
 import * as keyStore from './key-store.ts'
 import { readPayload, readSalt, readWrappedKey, requireKdfFloor } from './material.ts'
-import { type KdfParams, kdfParamsOf, toKeyName, toUnlockedSecret, toVault, toVaultKey, type VaultKeyRow, type VaultRow } from './model.ts'
-import { createProver, notInitialized } from './proof.ts'
+import { type KdfParams, toKeyName, toVault, toVaultKey, type VaultKeyRow, type VaultRow } from './model.ts'
 import { findMismatch, findRepeated, type Mismatch } from './rotation.ts'
 import { createSecrets, requireKeyVersion, requireRoom, type Secrets } from './secrets.ts'
 import * as store from './store.ts'
+import { digestAuthHash, notInitialized, prove, unlock } from './unlock.ts'
 
 export interface Vaults extends Secrets {
   /** `GET` and `POST /vault/unlock`. */
@@ -57,7 +56,7 @@ type RotateBody = Omit<KeyBody, 'auth_hash'> & {
 const namedMax = 100
 
 export function createVaults({ db, accounts, identities, businessEvents }: Parts): Vaults {
-  const prove = createProver(accounts, businessEvents)
+  const proofs = { db, accounts, businessEvents }
 
   /** A key as it is stored. `path` is where the request has it, for its errors. */
   function newKey(call: Call, type: VaultKeyRow['type'], path: string, body: KeyBody, id = newId('vaultKey')): VaultKeyRow {
@@ -98,39 +97,9 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
     return { ...toVault(vault, keys, count, true), keys: keys.map(toKeyName) }
   }
 
-  /** `GET` and `POST /vault/unlock`. */
-  async function unlock(call: Call, authHash: string): Promise<Static<typeof UnlockedVault>> {
-    const { organizationId } = call.caller
-    const readerIds = identityIdsOf(call.caller)
-    for (;;) {
-      const { vault, key } = await prove(call, {
-        purpose: 'unlock',
-        authHash,
-        async work(tx, vault, key) {
-          await keyStore.touchKey(tx, organizationId, key.id, now())
-          await accounts.audit(tx, organizationId, actorOf(call), 'vault.unlocked', vault.id, { key_id: key.id, key_type: key.type })
-          return { vault, key }
-        },
-      })
-      const { keyVersion, secrets } = await store.listReadable(db, organizationId, readerIds)
-      // A rotation came in between: the key that was proven does not open these secrets.
-      if (keyVersion !== vault.key_version) continue
-      return {
-        wrapped_org_key: key.wrapped_org_key.toString('base64'),
-        kdf_params: kdfParamsOf(key),
-        kdf_salt: key.kdf_salt.toString('base64'),
-        secrets: secrets.map(toUnlockedSecret),
-        vault_id: vault.id,
-        key_id: key.id,
-        key_type: key.type,
-        key_version: vault.key_version,
-      }
-    }
-  }
-
   return {
     ...createSecrets(db, accounts, identities),
-    unlock,
+    unlock: (call, authHash) => unlock(proofs, call, authHash),
 
     async getVault(caller) {
       const { organizationId } = caller
@@ -174,7 +143,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
         throw invalid('/current_auth_hash', 'prove your right with either current_auth_hash or recovery_auth_hash')
       const { organizationId } = call.caller
       const key = newKey(call, 'primary', '', body)
-      return prove(call, {
+      return prove(proofs, call, {
         purpose: 'replace_primary_key',
         authHash,
         keyType: current !== undefined ? 'primary' : 'recovery',
@@ -195,7 +164,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
     },
 
     deleteKey: (call, id, body) =>
-      prove(call, {
+      prove(proofs, call, {
         purpose: 'delete_key',
         authHash: body.auth_hash,
         async work(tx, vault, _proven, keys) {
@@ -218,7 +187,7 @@ export function createVaults({ db, accounts, identities, businessEvents }: Parts
       }))
       if (findRepeated(secrets.map(({ id }) => id)) !== null) throw invalid('/secrets', 'a secret is in the list twice')
       requireRoom(secrets.reduce((characters, { payload }) => characters + payload.length, 0))
-      return prove(call, {
+      return prove(proofs, call, {
         purpose: 'rotate',
         authHash: body.auth_hash,
         check: (vault) => requireKeyVersion(vault, body.expected_key_version),

@@ -15,8 +15,8 @@ import { type Accounts, actorOf } from '../account/organizations/operations.ts'
 import * as keyStore from './key-store.ts'
 import { readPayload } from './material.ts'
 import { type AccessRow, type SecretRow, toAccess, toSecret, type VaultRow } from './model.ts'
-import { lockVault, notInitialized } from './proof.ts'
 import * as store from './store.ts'
+import { lockVault, notInitialized } from './unlock.ts'
 
 type Secret = ReturnType<typeof toSecret>
 type Access = ReturnType<typeof toAccess>

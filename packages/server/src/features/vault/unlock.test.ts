@@ -1,8 +1,8 @@
 // Comparing hashes, and the limits on wrong ones.
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { digestAuthHash, failuresPerTypeMax, findKey, type Holder, waitMs, windowMs } from './attempts.ts'
-import type { VaultKeyRow } from './model.ts'
+import type { Holder, VaultKeyRow } from './model.ts'
+import { digestAuthHash, failuresPerTypeMax, findKey, waitMs, windowMs } from './unlock.ts'
 
 const hash = () => randomBytes(32).toString('hex')
 const keyOf = (id: string, authHash: string) => ({ id, ...digestAuthHash(authHash) }) as VaultKeyRow
