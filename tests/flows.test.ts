@@ -242,7 +242,12 @@ test('each file exists and follows its caller (remedy: name the file that is cal
 
 test.each([
   ['a file that is gone', 'smtp/server/data-reader.ts', 'smtp/server/data-scanner.ts', 'no such file'],
-  ['a file of another flow', 'edges/smtp/server/dialog.ts', 'edges/gateway/requests/proxied-request.ts', 'neither imports it nor is handed it'],
+  [
+    'a file of another flow',
+    'edges/smtp/server/dialog.ts',
+    'edges/gateway/requests/proxied-request.ts',
+    'neither imports it nor is handed it',
+  ],
   ['an operation that the caller is not handed', 'account/identities/operations.ts', 'vault/operations.ts', 'neither imports it'],
   ['a caller that comes later', 'From step 2, take', 'From step 9, take', 'step 9 does not come before it'],
   ['a caller that does not call it', 'From step 10, parse', 'From step 11, parse', 'sender-checks.ts neither imports it'],
