@@ -1,32 +1,20 @@
-// Claims due deliveries by endpoint, signs and posts each one, and records the result.
+// Claims due deliveries by endpoint, and starts a post for each one that has a queue slot.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { groupCommit } from '../../../core/batch.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { nowMs } from '../../../core/clock.ts'
 import type { Log } from '../../../core/log.ts'
 import { recorded } from '../../../core/recorded.ts'
-import { nextAttemptMs } from '../../../core/schedule.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { GuardedPost } from '../../../core/web.ts'
 import type { Accounts } from '../../account/organizations/operations.ts'
 import type { Events } from '../log/operations.ts'
-import { type Claim, createClaimReader, type Target } from './claims.ts'
+import { type Claim, createClaimReader } from './claims.ts'
+import { createDeliveryEnds, type DeliveryParts, deliverWebhook, leaseMs } from './delivery.ts'
 import * as deliveryStore from './delivery-store.ts'
-import { createEndpointHealth } from './endpoint-health.ts'
 import { createEventBodies } from './event-bodies.ts'
-import {
-  type Attempt,
-  attemptTimeoutMs,
-  type BodyFormats,
-  getsApprovalLinks,
-  judge,
-  retentionMs,
-  snippetBytesMax,
-  type Verdict,
-} from './model.ts'
+import { type BodyFormats, retentionMs, type Verdict } from './model.ts'
 import { QueueSlots, type Slot } from './queue-slots.ts'
-import { sign } from './signature.ts'
 
 type Parts = {
   db: Database
@@ -42,9 +30,6 @@ type Parts = {
   log: Log
 }
 
-const jitter = 0.2
-/** Exceeds the longest wait for a queue slot, plus one attempt and the commit of its result. */
-const leaseMs = 60_000
 /** Poll interval for deliveries of other processes and for scheduled retries. */
 const pollMs = 500
 const errorPauseMs = 1_000
@@ -52,8 +37,6 @@ const errorPauseMs = 1_000
 const timedRetryMsMax = 60_000
 /** Pause between claims while posts run, so that each statement claims more deliveries. */
 const gatherMs = 5
-
-type Ended = deliveryStore.Ended & { target: Target; verdict: Verdict }
 
 /** The delivering part of a process. Any number of processes may deliver from one database. */
 export interface Deliverer {
@@ -71,7 +54,6 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
   const open = new Set<Promise<void>>()
   const bodies = createEventBodies(events, formats)
   const claims = createClaimReader(db, bodies, sealKey)
-  const health = createEndpointHealth(db, accounts)
   let state: 'idle' | 'running' | 'stopping' = 'idle'
   let isDelivering = false
   let isClaiming = false
@@ -168,73 +150,36 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
 
   function run(slot: Slot<Claim>): void {
     track(
-      attempt(slot).catch((err) => {
+      deliverWebhook(delivery, slot).catch((err) => {
         log.error({ err, delivery: slot.item.claimed.id }, 'a delivery failed with an internal error and is retried when its lease expires')
       }),
     )
   }
 
-  async function attempt({ endpoint, item: { claimed, target, event }, isOver }: Slot<Claim>): Promise<void> {
-    const startedMs = nowMs()
-    let verdict: Verdict
-    let durationMs: number
-    try {
-      const body = await bodies.bodyOf(event, getsApprovalLinks(target), target.format)
-      const headers = { ...target.headers, 'content-type': 'application/json', ...sign(target.secrets, event.id, body, nowMs()) }
-      const result = await web.post(target.url, { headers, body, timeoutMs: attemptTimeoutMs, snippetBytesMax, keepAlive: true })
-      durationMs = result.durationMs
-      verdict = judge(result, nowMs())
-      if (verdict.isSuccess) endpoint.succeeded(durationMs)
-      else {
-        endpoint.failed(nowMs(), verdict.retryAfterMs)
-        giveBack(target.id)
-      }
-    } finally {
-      isOver()
-      scheduleClaim()
+  /** Frees the slot of a post. After a failure, the other deliveries of its endpoint are claimed again later. */
+  function freeSlot({ endpoint, item, isOver }: Slot<Claim>, verdict: Verdict | null, durationMs: number): void {
+    if (verdict?.isSuccess) endpoint.succeeded(durationMs)
+    else if (verdict) {
+      endpoint.failed(nowMs(), verdict.retryAfterMs)
+      giveBack(item.target.id)
     }
-    await commitResult({
-      claimed,
-      target,
-      verdict,
-      attempt: toAttempt(claimed.attempt_count + 1, startedMs, durationMs, verdict),
-      ...nextOf(claimed, verdict),
-    })
+    isOver()
+    scheduleClaim()
   }
 
-  function nextOf(claimed: deliveryStore.Claimed, verdict: Verdict): Pick<Ended, 'status' | 'retryInMs'> {
-    if (verdict.isSuccess) return { status: 'delivered', retryInMs: null }
-    const scheduledMs = verdict.isGone ? null : nextAttemptMs(retrySeconds, claimed.tries + 1, jitter, Math.random())
-    return scheduledMs === null
-      ? { status: 'failed', retryInMs: null }
-      : { status: 'pending', retryInMs: Math.max(scheduledMs, verdict.retryAfterMs ?? 0) }
+  function retryIn(webhookId: string, ms: number): void {
+    if (ms < timedRetryMsMax) setTimeout(() => wake([webhookId]), ms + 5).unref()
   }
 
-  async function commitResult(ended: Ended): Promise<void> {
-    const { claimed, target, status, retryInMs, attempt } = ended
-    const isHeld = await commitGrouped(ended)
-    businessEvents.webhookTried({
-      organization_id: target.organization_id,
-      webhook_id: target.id,
-      delivery_id: claimed.id,
-      outcome: isHeld ? (status === 'pending' ? 'retry' : status) : 'lease_lost',
-      status_code: attempt.status_code,
-      error_code: attempt.error_code,
-      duration_ms: attempt.duration_ms,
-      attempt: attempt.attempt,
-    })
-    if (retryInMs !== null && retryInMs < timedRetryMsMax) setTimeout(() => wake([target.id]), retryInMs + 5).unref()
+  const delivery: DeliveryParts = {
+    bodies,
+    web,
+    retrySeconds,
+    freeSlot,
+    end: createDeliveryEnds(db, accounts, log),
+    retryIn,
+    businessEvents,
   }
-
-  const commitGrouped = groupCommit(
-    async (group: Ended[]) => {
-      const held = await recorded(() => deliveryStore.end(db, group, leaseMs))
-      // Must not throw: a retry of the group would find every lease released.
-      await health.judge(group).catch((err) => log.error({ err }, 'recording the health of webhooks failed'))
-      return group.map((one) => held.has(one.claimed.id))
-    },
-    { groupMax: 128, inFlightMax: 2 },
-  )
 
   return {
     /** Starts to deliver. With `isAlone` no other process uses this database, so its leases belong to a dead process and are released. */
@@ -275,13 +220,3 @@ export function createDeliverer({ db, accounts, events, web, formats, sealKey, r
     },
   }
 }
-
-const toAttempt = (attempt: number, startedMs: number, durationMs: number, verdict: Verdict): Attempt => ({
-  attempt,
-  started_at: new Date(startedMs).toISOString(),
-  duration_ms: durationMs,
-  status_code: verdict.statusCode,
-  error_code: verdict.errorCode,
-  error: verdict.error,
-  response_snippet: verdict.snippet,
-})

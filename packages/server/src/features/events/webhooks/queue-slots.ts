@@ -1,5 +1,4 @@
-// Per-endpoint queues of claimed deliveries, so that a slow endpoint does not delay the others.
-import { Endpoint } from './endpoint.ts'
+// Per-endpoint queues of claimed deliveries and their concurrency windows, so that a slow endpoint does not delay the others.
 
 /** A claimed delivery that has waited this long for a slot is released. */
 const queuedMsMax = 30_000
@@ -7,10 +6,22 @@ const queuedMsMax = 30_000
 const quickMax = 256
 /** Limit of all running posts. */
 const runningMax = 768
+/** An attempt that takes longer than this is slow. */
 const quickMs = 1_000
 /** Limits of rows and endpoints per claim. */
 const claimRowsMax = 512
 const claimEndpointsMax = 64
+
+const windowInitial = 4
+const windowMax = 32
+/** Windows claimed at once for a fast endpoint, so that one claim serves many posts. */
+const aheadMax = 8
+/** Further failures in a row delay the next attempt by exponential backoff, from `pauseMs` to `pauseMsMax`. */
+const failuresWithoutPauseMax = 5
+const pauseMs = 100
+const pauseMsMax = 5000
+/** Retry-After applies to its own delivery. It delays the endpoint's other deliveries by at most this. */
+const retryAfterMsMax = 60_000
 
 export type Want = { webhookId: string; limit: number }
 type Queued<T> = { item: T; claimedMs: number }
@@ -138,5 +149,59 @@ export class QueueSlots<T> {
         if (this.#running.delete(run)) endpoint.running--
       },
     }
+  }
+}
+
+/**
+ * One endpoint in this process. Its window opens with fast successes and closes with failures. The rows in the database decide which deliveries are due, so a restart
+ * may lose it.
+ */
+export class Endpoint {
+  readonly webhookId: string
+  /** True when due deliveries may exist. */
+  isDue = false
+  /** Running posts. */
+  running = 0
+  #window = windowInitial
+  #failures = 0
+  #pausedUntilMs = 0
+
+  constructor(webhookId: string) {
+    this.webhookId = webhookId
+  }
+
+  /** Number of posts that may run in parallel. */
+  get window(): number {
+    return this.#window
+  }
+
+  /** Limit of claimed rows, running and queued. */
+  get holdMax(): number {
+    return this.#failures > 0 || this.#window < windowMax / 2 ? this.#window : this.#window * aheadMax
+  }
+
+  /** Milliseconds until the next attempt may start, or 0. */
+  waitMs(nowMs: number): number {
+    return Math.max(0, this.#pausedUntilMs - nowMs)
+  }
+
+  /** True when a new instance would behave the same. */
+  get isForgettable(): boolean {
+    return !this.isDue && this.running === 0 && this.#failures === 0
+  }
+
+  succeeded(durationMs: number): void {
+    this.#failures = 0
+    this.#pausedUntilMs = 0
+    this.#window = durationMs <= quickMs ? Math.min(windowMax, this.#window + 1) : Math.max(1, this.#window >> 1)
+  }
+
+  failed(nowMs: number, retryAfterMs: number | null): void {
+    this.#failures++
+    this.#window = Math.max(1, this.#window >> 1)
+    const beyond = this.#failures - failuresWithoutPauseMax
+    const ownMs = beyond <= 0 ? 0 : Math.min(pauseMsMax, pauseMs * 2 ** Math.min(beyond - 1, 10))
+    const askedMs = Math.min(retryAfterMs ?? 0, retryAfterMsMax)
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + Math.max(ownMs, askedMs))
   }
 }
