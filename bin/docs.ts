@@ -1,5 +1,6 @@
-// Prints the generated files. docs/configuration.md comes from the settings tables, docs/cli.md from the command table, and the Python client from the
-// API. The table in docs/monitoring.md comes from the metrics, and the figures of docs/performance.md from the last run of the benchmarks.
+// Prints the generated files. docs/configuration.md comes from the settings tables, docs/cli.md from the command table, and the Python client and the
+// resources of the SDK from the contract. The table in docs/monitoring.md comes from the metrics, and the figures of docs/performance.md from the last
+// run of the benchmarks.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { figureTable } from '../bench/harness/comparison.ts'
@@ -9,6 +10,7 @@ import { commandPage } from '../packages/cli/src/help.ts'
 import { configurationTables } from '../packages/server/src/config/settings.ts'
 import { listMetrics } from '../packages/server/src/wiring/metrics-table.ts'
 import { writePythonFiles } from './python.ts'
+import { writeSdkFiles } from './sdk.ts'
 
 /** The text of docs/configuration.md. A test compares it with the file. */
 export const configurationPage = (): string => `# Configuration
@@ -51,4 +53,5 @@ if (import.meta.main) {
   writeFileSync(join(folder, 'monitoring.md'), monitoringPage())
   writeFileSync(join(folder, 'performance.md'), performancePage())
   writePythonFiles()
+  await writeSdkFiles()
 }

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { cliPage, configurationPage, monitoringPage, performancePage } from '../bin/docs.ts'
 import { stalePythonFiles } from '../bin/python.ts'
+import { staleSdkFiles } from '../bin/sdk.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
@@ -50,4 +51,8 @@ test('docs/performance.md has the figures of docs/performance.json', () => {
 
 test('the generated part of the Python client is the output of npm run docs', () => {
   expect(stalePythonFiles()).toEqual([])
+})
+
+test('the resources of the SDK are the output of npm run docs', async () => {
+  expect(await staleSdkFiles()).toEqual([])
 })

@@ -1,7 +1,7 @@
 // The methods of the Python client, taken from the operations and the names that the TypeScript SDK gives them.
 import type { JsonSchema, OpenApiDocument, Parameter } from '../../packages/contract/src/openapi-types.ts'
 import type { Operation } from '../../packages/contract/src/operation.ts'
-import { operationDetails } from '../../packages/contract/src/reference/details.ts'
+import { type Call, callsOf } from '../calls.ts'
 import { type Models, parameterName, pascal, snake } from './types.ts'
 
 export type Argument = { name: string; parameter: string; type: string; isRequired: boolean }
@@ -21,59 +21,37 @@ export type Method = {
   isUnwrapped: boolean
 }
 
-/** Operations without a method of their own, with the reason. */
-export const omitted: Record<string, string> = {
-  downloadAttachment: 'the address is in `url` of the attachment',
-  sendSmsMessage: 'the API answers 405',
-  receivePhoneHook: 'phone providers call it',
-  receiveImessageCallback: 'iMessage providers call it',
-  streamEvents: 'events.follow reads the stream',
-}
-
-const isVault = ({ path }: Operation): boolean => path.startsWith('/api/v1/vault')
-
 /** Vault operations carry ciphertext. The vault client calls them through `vault.api`. */
-const vaultResource = 'vault_api'
+const vaultResource = 'vaultApi'
 
 export function methodsOf(operations: readonly Operation[], document: OpenApiDocument, models: Models): Method[] {
-  return operations
-    .filter(({ id }) => !(id in omitted))
-    .map((operation) => methodOf(operation, document, models))
+  return callsOf(operations, vaultResource)
+    .map((call) => methodOf(call, document, models))
     .toSorted((a, b) => (`${a.resource}.${a.name}` < `${b.resource}.${b.name}` ? -1 : 1))
 }
 
-function methodOf(operation: Operation, document: OpenApiDocument, models: Models): Method {
+function methodOf(call: Call, document: OpenApiDocument, models: Models): Method {
+  const { operation, isUnwrapped } = call
   const shape = document.paths[operation.path]?.[operation.method.toLowerCase()]
   if (!shape) throw new Error(`the OpenAPI document does not have ${operation.id}`)
   const parameters = (shape.parameters ?? []).filter((one): one is Parameter => 'in' in one)
   const body = shape.requestBody?.content['application/json']?.schema
   const success = shape.responses[String(operation.status)]
   const reply = success && 'content' in success ? success.content?.['application/json']?.schema : undefined
-  const media = operation.media && (operation.media.startsWith('text/') ? 'str' : 'bytes')
   const fields = (reply?.properties ?? {}) as Record<string, JsonSchema>
-  const isUnwrapped = Object.keys(fields).join() === 'data' && !isVault(operation) && !sdkOf(operation).includes('{ data }')
   const result = isUnwrapped ? fields.data : reply
   return {
     operation,
-    ...nameOf(operation),
-    about: operationDetails[operation.id]?.description ?? operation.summary,
+    resource: snake(call.resource),
+    name: snake(call.name),
+    about: call.about,
     path: parameters.filter((one) => one.in === 'path').map((one) => argumentOf(one.name, one.schema, true, models, operation)),
     query: parameters.filter((one) => one.in === 'query').map((one) => argumentOf(one.name, one.schema, one.required, models, operation)),
     // A field that the address also takes stands once.
     body: bodyOf(body, models, operation).filter(({ name }) => !parameters.some((one) => one.name === name)),
-    reply: media ?? (result ? models.typeOf(result, `${pascal(operation.id)}Reply`) : 'None'),
+    reply: call.media ? (call.media === 'text' ? 'str' : 'bytes') : result ? models.typeOf(result, `${pascal(operation.id)}Reply`) : 'None',
     isUnwrapped,
   }
-}
-
-const sdkOf = (operation: Operation): string => operationDetails[operation.id]?.sdk ?? ''
-
-/** The resource and the method of `callsign.mailRules.list(…)`. Throws when the reference has no such example. */
-function nameOf(operation: Operation): { resource: string; name: string } {
-  if (isVault(operation)) return { resource: vaultResource, name: snake(operation.id) }
-  const call = /callsign\.(?:(\w+)\.)?(\w+)\(/.exec(sdkOf(operation))
-  if (!call) throw new Error(`the reference of ${operation.id} has no SDK example: add one, or a reason to bin/python/resources.ts`)
-  return { resource: snake(call[1] ?? ''), name: snake(call[2] as string) }
 }
 
 function argumentOf(name: string, schema: JsonSchema, isRequired: boolean, models: Models, operation: Operation): Argument {

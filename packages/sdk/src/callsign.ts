@@ -1,28 +1,27 @@
 // The client is one object with one class per resource.
-import { Audit, type CallerInfo, getMe } from './accounts.ts'
-import { Addresses } from './addresses.ts'
-import { Approvals } from './approvals.ts'
-import { Domains } from './domains.ts'
+import { Connection, type ConnectionOptions, type RequestOptions } from './connection/request.ts'
 import { Drafts } from './drafts.ts'
 import { Events } from './events.ts'
-import { Identities, Mailboxes } from './identities.ts'
-import { Imessage } from './imessage.ts'
-import { Keys } from './keys.ts'
-import { Labels } from './labels.ts'
-import { MailRules } from './mail-rules.ts'
-import { Messages, Threads } from './messages.ts'
-import { OrganizationSettings } from './organization.ts'
-import { Mail } from './outbound-mail.ts'
-import { Phone } from './phones.ts'
-import { Connection, type ConnectionOptions, type RequestOptions } from './request.ts'
-import { Requests } from './requests.ts'
-import { Simulator } from './simulator.ts'
-import { Suppressions } from './suppressions.ts'
-import { Templates } from './templates.ts'
-import { Tunnels } from './tunnels.ts'
-import { Usage } from './usage.ts'
+import {
+  Addresses,
+  Audit,
+  type CallerInfo,
+  getCaller,
+  Identities,
+  Keys,
+  OrganizationSettings,
+  Requests,
+  Usage,
+} from './resources/account.ts'
+import { Approvals, Labels, Templates } from './resources/drafts.ts'
+import { Webhooks } from './resources/events.ts'
+import { Mail, Threads } from './resources/mail.ts'
+import { Domains, MailRules, Suppressions } from './resources/mail-settings.ts'
+import { Messages } from './resources/messages.ts'
+import { Imessage, Simulator } from './resources/phone.ts'
+import { Tunnels } from './tunnels/tunnels.ts'
 import { Vault, type VaultOptions } from './vault/vault.ts'
-import { Webhooks } from './webhooks.ts'
+import { Mailboxes, Phone } from './waits.ts'
 
 /**
  * Options of the connection to the server, and of the vault's checks. `url` defaults to the environment variable `CALLSIGN_URL`, and `apiKey` to
@@ -103,6 +102,6 @@ export class Callsign {
 
   /** Returns the organization, and the agent if any, that the key belongs to. */
   me(options?: RequestOptions): Promise<CallerInfo> {
-    return getMe(this.#connection, options)
+    return getCaller(this.#connection, options)
   }
 }

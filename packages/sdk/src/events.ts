@@ -1,13 +1,11 @@
-// Events without a public address, as a list and as a stream that resumes after a lost connection.
-import type { createSocketToken, listEvents, streamEvents } from '@callsign/contract/events'
-import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
+// The stream of events, which needs no public address and resumes after a lost connection.
+import type { streamEvents } from '@callsign/contract/events'
+import type { QueryOf } from '@callsign/contract/operation'
+import { socketOptions } from './connection/proxy.ts'
+import type { Connection } from './connection/request.ts'
 import { ApiError } from './errors.ts'
 import { type Block, readBlock, readSocket } from './event-socket.ts'
-import { socketOptions } from './proxy.ts'
-import type { Connection, RequestOptions } from './request.ts'
-
-export type EventPage = ReplyOf<typeof listEvents>
-export type CallsignEvent = EventPage['data'][number]
+import { type CallsignEvent, EventCalls, eventStreamPath } from './resources/events.ts'
 
 /**
  * `after` is the id of the event to continue after. Without it the stream starts with new events, and `onStart` gets the id to use as `after` for
@@ -33,20 +31,11 @@ const silenceMsMax = 45_000
 /** The maximum size of one event, with room for its text and html. Larger data is rejected. */
 const eventCharactersMax = 8 * 1024 * 1024
 
-export class Events {
+export class Events extends EventCalls {
   readonly #connection: Connection
   constructor(connection: Connection) {
+    super(connection)
     this.#connection = connection
-  }
-
-  /** Oldest first by default. The id of the last event you have is the `cursor` of the next request, even if there was no next page. */
-  list(query?: QueryOf<typeof listEvents>, options?: RequestOptions): Promise<EventPage> {
-    return this.#connection.request({ method: 'GET', path: '/events', query, options })
-  }
-
-  /** Creates a token that opens a WebSocket of events within 60 seconds, for a page that must not have the key. */
-  createSocketToken(options?: RequestOptions): Promise<ReplyOf<typeof createSocketToken>> {
-    return this.#connection.request({ method: 'POST', path: '/events/socket-token', options })
   }
 
   /**
@@ -98,9 +87,9 @@ export class Events {
     query: QueryOf<typeof streamEvents>,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Block> {
-    const address = this.#connection.streamAddress('/events/stream', query)
+    const address = this.#connection.streamAddress(eventStreamPath, query)
     const options = transport === 'sse' ? null : socketOptions(address)
-    if (!options) return yield* readEvents(await this.#connection.open('/events/stream', query, signal), signal)
+    if (!options) return yield* readEvents(await this.#connection.open(eventStreamPath, query, signal), signal)
     const { keyId, bearerToken } = this.#connection
     // A token of the console opens a socket by itself.
     const token = keyId === null ? bearerToken : (await this.createSocketToken(signal && { signal })).token

@@ -1,4 +1,6 @@
 // The public exports of the package, with the client, the types of its resources, its errors, and the vault's functions.
+
+export type { MessageSummary } from '@callsign/contract/message-views'
 export {
   agentScopes,
   defaultAgentScopes,
@@ -11,15 +13,77 @@ export {
 } from '@callsign/contract/scopes'
 export { type SimulatedMailSample, simulatedMailSamples } from '@callsign/contract/simulator-choices'
 export { toolsets } from '@callsign/contract/tools/tool'
-export type { AuditEntry, AuditPage, CallerInfo } from './accounts.ts'
-export type { Address, AddressPage } from './addresses.ts'
-export type { Approval, ApprovalLink, ApprovalPage } from './approvals.ts'
+export { InvalidSignature, type SignedRequest, signWebhook, verifyWebhook } from '@callsign/contract/webhook-signature'
 export { Callsign, type CallsignOptions } from './callsign.ts'
-export type { DnsRecord, Domain, DomainPage, DomainReport, DomainReportPage, DomainVerification, DomainWithCount } from './domains.ts'
-export type { Draft, DraftAttachment, DraftPage, DraftReview, DraftVersion, NewDraftAttachment, SentDraft } from './drafts.ts'
+export { fetchByEnvironment } from './connection/proxy.ts'
+export type { ConnectionOptions, Fetch, RequestOptions } from './connection/request.ts'
 export { ApiError, CallsignError, ConnectionError, VaultError, type VaultErrorCode } from './errors.ts'
-export type { CallsignEvent, EventPage, FollowOptions } from './events.ts'
-export type { Identity, IdentityPage, Mailbox, MailboxPage, MessageWait } from './identities.ts'
+export type { FollowOptions } from './events.ts'
+export { allItems, everyItem } from './pages.ts'
+export type {
+  Address,
+  AddressPage,
+  ApiRequest,
+  ApiRequestPage,
+  AuditEntry,
+  AuditPage,
+  CallerInfo,
+  CreatedKey,
+  Identity,
+  IdentityPage,
+  Key,
+  KeyPage,
+  Organization,
+  RetentionPreview,
+  StoragePage,
+  StorageUse,
+  UsageDay,
+  UsagePage,
+} from './resources/account.ts'
+export type {
+  Approval,
+  ApprovalLink,
+  ApprovalPage,
+  Draft,
+  DraftAttachment,
+  DraftPage,
+  DraftReview,
+  DraftVersion,
+  MailboxLabel,
+  MailboxLabelPage,
+  NewDraftAttachment,
+  RenderedTemplate,
+  SentDraft,
+  Template,
+  TemplatePage,
+} from './resources/drafts.ts'
+export type {
+  CallsignEvent,
+  CreatedWebhook,
+  Delivery,
+  DeliveryDetail,
+  DeliveryPage,
+  EventPage,
+  Webhook,
+  WebhookPage,
+  WebhookTest,
+  WebhookWithSecret,
+} from './resources/events.ts'
+export type { Mailbox, MailboxPage, MailList, MessageWait, QueuedMessage, SummaryList, Thread, ThreadPage } from './resources/mail.ts'
+export type {
+  DnsRecord,
+  Domain,
+  DomainPage,
+  DomainReport,
+  DomainReportPage,
+  DomainVerification,
+  DomainWithCount,
+  MailRule,
+  MailRulePage,
+  Suppression,
+  SuppressionPage,
+} from './resources/mail-settings.ts'
+export type { AttachmentText, Message, MessageItem, MessagePage, SearchPage, SummaryPage } from './resources/messages.ts'
 export type {
   ImessageConversation,
   ImessageConversationPage,
@@ -27,34 +91,18 @@ export type {
   ImessageItem,
   ImessageRouter,
   ImessageSent,
-} from './imessage.ts'
-export type { CreatedKey, Key, KeyPage } from './keys.ts'
-export type { MailboxLabel, MailboxLabelPage } from './labels.ts'
-export type { MailRule, MailRulePage } from './mail-rules.ts'
-export type {
-  AttachmentText,
-  Message,
-  MessageItem,
-  MessagePage,
-  MessageSummary,
-  SearchPage,
-  SummaryPage,
-  Thread,
-  ThreadPage,
-} from './messages.ts'
-export type { Organization } from './organization.ts'
-export type { MailList, QueuedMessage, SummaryList } from './outbound-mail.ts'
-export { allItems, everyItem } from './pages.ts'
-export type { PhoneNumber, PhoneNumberPage, SmsMessage, SmsMessagePage, SmsWait } from './phones.ts'
-export { fetchByEnvironment } from './proxy.ts'
-export type { ConnectionOptions, Fetch, RequestOptions } from './request.ts'
-export type { ApiRequest, ApiRequestPage } from './requests.ts'
-export type { OutboxPage, SimulatedImessage, SimulatedMail, SimulatedSms } from './simulator.ts'
-export type { Suppression, SuppressionPage } from './suppressions.ts'
-export type { RenderedTemplate, Template, TemplatePage } from './templates.ts'
+  OutboxPage,
+  PhoneNumber,
+  PhoneNumberPage,
+  SimulatedImessage,
+  SimulatedMail,
+  SimulatedSms,
+  SmsMessage,
+  SmsMessagePage,
+  SmsWait,
+} from './resources/phone.ts'
+export type { Tunnel, TunnelPage, TunnelRequest, TunnelRequestPage } from './resources/tunnels.ts'
 export type { FetchHandler, ListenOptions, ReportedRequest, TunnelChange, TunnelListener, TunnelTarget } from './tunnels/listen-options.ts'
-export type { Tunnel, TunnelPage, TunnelRequest, TunnelRequestPage } from './tunnels.ts'
-export type { RetentionPreview, StoragePage, StorageUse, UsageDay, UsagePage } from './usage.ts'
 export type { VaultExport } from './vault/export.ts'
 export type { Grant, GrantedAgent, Grantee } from './vault/grants.ts'
 export type { RotateOptions, RotationProgress } from './vault/key-changes.ts'
@@ -75,14 +123,3 @@ export { type TotpCode, totpCode } from './vault/totp.ts'
 export type { UnlockedVault } from './vault/unlocked-vault.ts'
 export type { NewVault, UnlockOptions, Vault, VaultKey, VaultOptions, VaultStatus } from './vault/vault.ts'
 export { generateVaultKey } from './vault/vault-key.ts'
-export type {
-  CreatedWebhook,
-  Delivery,
-  DeliveryDetail,
-  DeliveryPage,
-  Webhook,
-  WebhookPage,
-  WebhookTest,
-  WebhookWithSecret,
-} from './webhooks.ts'
-export { InvalidSignature, type SignedRequest, signWebhook, verifyWebhook } from './webhooks.ts'

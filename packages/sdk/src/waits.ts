@@ -1,5 +1,10 @@
-// Waits with a series of requests. Each starts where the previous one ended, so that no arrival is missed.
-import { type Connection, type RequestOptions, sleep } from './request.ts'
+// Mailboxes and phone numbers, which wait with a series of requests. Each starts where the previous one ended, so that no arrival is missed.
+import type { waitForMessage } from '@callsign/contract/messages'
+import type { QueryOf } from '@callsign/contract/operation'
+import type { waitForSms } from '@callsign/contract/phones'
+import { type RequestOptions, sleep } from './connection/request.ts'
+import { MailboxCalls, type MessageWait } from './resources/mail.ts'
+import { PhoneCalls, type SmsWait } from './resources/phone.ts'
 
 /** The server's maximum wait per request, in seconds. */
 const secondsMax = 60
@@ -10,29 +15,47 @@ const marginMs = 15_000
 /** The pause before the next request. */
 const pauseMs = { same: 500, further: 10 }
 
-/** Waits up to `timeout` seconds with as many requests as needed. Resolves with the last answer, in which the item is null after a timeout. */
-export async function waitUntil<R extends { cursor: string }>(
-  connection: Connection,
-  path: string,
-  query: Record<string, unknown> & { timeout?: number; after?: string; cursor?: string },
-  isFound: (reply: R) => boolean,
+type WaitQuery = { timeout?: number; after?: string; cursor?: string }
+
+export class Mailboxes extends MailboxCalls {
+  /**
+   * Waits up to `timeout` seconds (default 30, may exceed a minute) for the next message that passes every filter. Without `after` and
+   * `cursor` only new arrivals match. `message` is null after a timeout. `cursor` starts the next wait where this one ended.
+   */
+  override wait(mailbox: string, query: QueryOf<typeof waitForMessage> = {}, options?: RequestOptions): Promise<MessageWait> {
+    return waitUntil((part, each) => super.wait(mailbox, part, each), query, options)
+  }
+}
+
+export class Phone extends PhoneCalls {
+  /**
+   * Waits up to `timeout` seconds (default 30) for the next text that passes every filter. Without `after` and
+   * `cursor` only new arrivals match. `message` is null after a timeout.
+   */
+  override wait(number: string, query: QueryOf<typeof waitForSms> = {}, options?: RequestOptions): Promise<SmsWait> {
+    return waitUntil((part, each) => super.wait(number, part, each), query, options)
+  }
+}
+
+/** Waits with as many requests as needed. Resolves with the last answer, in which the message is null after a timeout. */
+async function waitUntil<Q extends WaitQuery, R extends { cursor: string; message: unknown }>(
+  request: (query: Q, options: RequestOptions) => Promise<R>,
+  query: Q,
   options: RequestOptions = {},
 ): Promise<R> {
-  const { timeout = secondsDefault, after, cursor: given, ...filter } = query
+  const { timeout = secondsDefault, after, cursor: start, ...filter } = query
   const deadline = performance.now() + timeout * 1000
-  const ask = (seconds: number, from: { after?: string | undefined; cursor?: string | undefined }) =>
-    connection.request<R>({
-      method: 'GET',
-      path,
-      query: { ...filter, ...from, timeout: seconds },
-      options: { ...options, timeoutMs: options.timeoutMs ?? seconds * 1000 + marginMs },
-    })
+  const ask = (seconds: number, from: WaitQuery) =>
+    request({ ...filter, ...from, timeout: seconds } as Q, { ...options, timeoutMs: options.timeoutMs ?? seconds * 1000 + marginMs })
   // The starting cursor is requested first, so that a lost request can be repeated from there.
-  let cursor = given ?? (after === undefined ? (await ask(0, {})).cursor : undefined)
+  let cursor = start ?? (after === undefined ? (await ask(0, {})).cursor : undefined)
   for (;;) {
     const left = Math.max(0, deadline - performance.now())
-    const reply = await ask(Math.min(secondsMax, Math.ceil(left / 1000)), cursor === undefined ? { after } : { cursor })
-    if (isFound(reply) || performance.now() >= deadline) return reply
+    const reply = await ask(
+      Math.min(secondsMax, Math.ceil(left / 1000)),
+      cursor !== undefined ? { cursor } : after !== undefined ? { after } : {},
+    )
+    if (reply.message !== null || performance.now() >= deadline) return reply
     // A server that is shutting down answers immediately with the same cursor. If the cursor advanced, the next request follows sooner.
     await sleep(reply.cursor === cursor ? pauseMs.same : pauseMs.further, options.signal)
     cursor = reply.cursor

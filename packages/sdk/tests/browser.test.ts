@@ -1,5 +1,5 @@
 // The built package in a real Chromium under a strict content security policy. A page unlocks the vault and decrypts with WebAssembly and WebCrypto.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -83,10 +83,17 @@ describe.skipIf(!chromiumPath)(
 /** The page, the built modules, and the API under the same origin. The import map runs by its nonce, and no other inline script runs. */
 function createSite(built: string, apiUrl: () => string): Server {
   const nonce = 'bm9uY2U'
+  const { exports } = JSON.parse(readFileSync(join(built, '@callsign/contract/package.json'), 'utf8')) as {
+    exports: Record<string, string | { default: string }>
+  }
+  const ofContract = Object.entries(exports).flatMap(([name, target]) =>
+    typeof target === 'string' ? [] : [[`@callsign/contract${name.slice(1)}`, `/@callsign/contract${target.default.slice(1)}`]],
+  )
   const importMap = {
     imports: {
       '@callsign/sdk': '/@callsign/sdk/index.js',
-      '@callsign/contract/': '/@callsign/contract/',
+      ...Object.fromEntries(ofContract),
+      '@callsign/contract/tools/': '/@callsign/contract/tools/',
       'hash-wasm': '/hash-wasm/dist/index.esm.js',
     },
   }

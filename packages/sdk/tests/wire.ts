@@ -1,5 +1,5 @@
 // A wire between the client and a real server that records every request, and on which a test can play a hostile server.
-import type { Fetch } from '../src/request.ts'
+import type { Fetch } from '../src/connection/request.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests change answers into any shape
 export type Json = any

@@ -4,8 +4,8 @@ import { requestPath } from '@callsign/contract/tools/request-path'
 import type { Tool, Toolset } from '@callsign/contract/tools/tool'
 import { runTool, type ToolCall, type ToolResult } from '@callsign/contract/tools/tool-run'
 import { inputOf, outputSchemaOf, selectTools, type ToolSelection } from '@callsign/contract/tools/tool-table'
-import { type CallerInfo, getMe } from '../accounts.ts'
-import { Connection, type ConnectionOptions } from '../request.ts'
+import { Connection, type ConnectionOptions } from '../connection/request.ts'
+import { type CallerInfo, getCaller } from '../resources/account.ts'
 
 export type { ToolResult, Toolset }
 
@@ -41,7 +41,7 @@ export type AgentTool = {
  */
 export async function createTools(options: ToolsOptions): Promise<AgentTool[]> {
   const connection = new Connection(options)
-  const me: CallerInfo = await getMe(connection)
+  const me: CallerInfo = await getCaller(connection)
   const agents = me.key.agent_handle === null ? (options.agents ?? null) : [me.key.agent_handle]
   const link = options.draftLink ?? ((agent: string, draftId: string) => draftLink(connection.address, agent, draftId))
   const toAgentTool = (tool: Tool): AgentTool => ({

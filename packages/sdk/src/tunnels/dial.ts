@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:
 import type { Socket } from 'node:net'
 import type { Wrapping } from '@callsign/contract/tunnel-connection'
 import { tunnelProtocol, tunnelWebSocketProtocol } from '@callsign/contract/tunnel-frames'
+import { connectThrough } from '../connection/proxy-connection.ts'
 import { ApiError, ConnectionError } from '../errors.ts'
-import { connectThrough } from '../proxy-connection.ts'
 import type { Transport } from './listen-options.ts'
 import type { Node } from './node.ts'
 

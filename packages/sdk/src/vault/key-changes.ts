@@ -55,7 +55,7 @@ export async function changeVaultKey(context: OpenContext, newKey: string | Uint
   }
   const state: KeyState = { ...context.state, salt: kdf.saltText, kdf: kdf.params }
   await announce(context, state)
-  const reply = await context.connection.request({ method: 'PUT', path: '/vault/keys/primary', body })
+  const reply = await context.calls.replaceVaultPrimaryKey(body)
   await commitKeys(context, state, reply)
   context.proof = { hash: primary.auth_hash, keyType: 'primary' }
 }
@@ -105,7 +105,7 @@ export async function rotateKeys(
   const state: KeyState = { salt: kdf.saltText, kdf: kdf.params, keyVersion, fingerprint: await fingerprintOf(organizationKey) }
   await announce(context, state)
   onProgress({ step: 'send', done: 0, total: 1 })
-  const reply = await context.connection.request({ method: 'POST', path: '/vault/rotate', body })
+  const reply = await context.calls.rotateVault(body)
   await commitKeys(context, state, reply)
   context.organizationKey.wipe()
   context.organizationKey = organizationKey

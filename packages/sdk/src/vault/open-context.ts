@@ -1,5 +1,6 @@
 // The shared context of an open vault, with the connection, the organization, the keys, and the proof of the vault key.
-import type { Connection } from '../request.ts'
+import type { Connection } from '../connection/request.ts'
+import type { VaultCalls } from '../resources/vault.ts'
 import type { AesKey } from './aes.ts'
 import type { KeyState, PinStore } from './pins.ts'
 import type { Binding } from './secret-box.ts'
@@ -7,6 +8,7 @@ import type { Binding } from './secret-box.ts'
 /** The context of an open vault. Key changes replace its state, key and proof. */
 export type OpenContext = {
   connection: Connection
+  calls: VaultCalls
   pins: PinStore
   binding: Binding
   strictNames: boolean

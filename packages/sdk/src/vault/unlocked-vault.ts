@@ -1,11 +1,9 @@
 // An open vault reads and changes its secrets, grants them, and changes the keys.
 import { newId } from '@callsign/contract/ids'
 import type { BodyOf } from '@callsign/contract/operation'
-import type { deleteVaultKey } from '@callsign/contract/vault'
 import type { createVaultSecret, updateVaultSecret } from '@callsign/contract/vault-secrets'
 import { ApiError, VaultError } from '../errors.ts'
 import { allItems } from '../pages.ts'
-import { path } from '../request.ts'
 import { exportSecrets, type VaultExport } from './export.ts'
 import { assertNameFree, findSecret } from './find-secret.ts'
 import { type Grant, type GrantedAgent, type Grantee, grantSecret, listAllGrants, listGrants, revokeSecret } from './grants.ts'
@@ -83,7 +81,7 @@ export class UnlockedVault {
       key_version: this.keyVersion,
     }
     if (secret.description !== undefined) body.description = secret.description
-    return this.#keep(await this.#context.connection.request({ method: 'POST', path: '/vault/secrets', body, isKeyed: true }), id)
+    return this.#keep(await this.#context.calls.createVaultSecret(body), id)
   }
 
   /** Changes a secret. ApiError `vault_secret_conflict` means that it has changed since it was read. Refresh and try again. */
@@ -106,36 +104,36 @@ export class UnlockedVault {
       key_version: this.keyVersion,
     }
     if (change.description !== undefined) body.description = change.description
-    return this.#keep(await this.#context.connection.request({ method: 'PATCH', path: path`/vault/secrets/${row.id}`, body }), row.id)
+    return this.#keep(await this.#context.calls.updateVaultSecret(row.id, body), row.id)
   }
 
   /** Deletes a secret with its grants. */
   async delete(reference: string): Promise<void> {
     const { row } = this.#find(reference)
-    await this.#context.connection.request({ method: 'DELETE', path: path`/vault/secrets/${row.id}` })
+    await this.#context.calls.deleteVaultSecret(row.id)
     this.#held.delete(row.id)
     await this.#pin({ [row.id]: { rev: 0, bound: false, deleted: true } })
   }
 
   /** Lets an agent's key read a secret. The server enforces grants. Every holder of the vault key can decrypt the secrets that it returns. */
   async grant(reference: string, to: Grantee): Promise<Grant> {
-    return grantSecret(this.#context.connection, this.#find(reference).row.id, to)
+    return grantSecret(this.#context.calls, this.#find(reference).row.id, to)
   }
 
   /** Revokes a grant. The agent keeps any value that it has read, so change the secret itself, and see `rotate`. */
   async revoke(reference: string, from: Grantee): Promise<void> {
-    await revokeSecret(this.#context.connection, this.#find(reference).row.id, from)
+    await revokeSecret(this.#context.calls, this.#find(reference).row.id, from)
   }
 
   /** Lists the agents that a secret is granted to. */
   async grants(reference: string): Promise<Grant[]> {
-    return listGrants(this.#context.connection, this.#find(reference).row.id)
+    return listGrants(this.#context.calls, this.#find(reference).row.id)
   }
 
   /** Lists the agents of every secret, by the id of the secret. Organization keys only. */
   async allGrants(): Promise<Record<string, GrantedAgent[]>> {
     this.#assertOpen()
-    return listAllGrants(this.#context.connection)
+    return listAllGrants(this.#context.calls)
   }
 
   /** Returns the one-time password of a login secret, now or at a time. Throws `totp_invalid` if it has none. */
@@ -148,16 +146,13 @@ export class UnlockedVault {
   /** Reloads the secrets from the server. */
   async refresh(): Promise<void> {
     this.#assertOpen()
-    const list = (cursor: string | undefined): Promise<{ data: unknown[]; next_cursor: string | null }> =>
-      this.#context.connection.request({ method: 'GET', path: '/vault/secrets', query: { cursor, limit: 100 } })
-    await this.#load(readRows(await allItems(list)))
+    await this.#load(readRows(await allItems<unknown>((cursor) => this.#context.calls.listVaultSecrets({ cursor, limit: 100 }))))
   }
 
   /** Deletes a recovery key of `vault.keys()`. The primary key can only be replaced. */
   async deleteKey(id: string): Promise<void> {
     this.#assertOpen()
-    const body: BodyOf<typeof deleteVaultKey> = { auth_hash: this.#context.proof.hash }
-    await this.#context.connection.request({ method: 'DELETE', path: path`/vault/keys/${id}`, body })
+    await this.#context.calls.deleteVaultKey(id, { auth_hash: this.#context.proof.hash })
   }
 
   /** Sets another vault key. The organization key, secrets, grants and recovery codes stay. */

@@ -3,8 +3,9 @@ import { newId } from '@callsign/contract/ids'
 import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { initializeVault, listVaultKeys, replacePrimaryKey } from '@callsign/contract/vault'
 import { keyBytes } from '@callsign/contract/vault-blob'
+import type { Connection } from '../connection/request.ts'
 import { ApiError, VaultError } from '../errors.ts'
-import type { Connection } from '../request.ts'
+import { VaultCalls } from '../resources/vault.ts'
 import { AesKey } from './aes.ts'
 import { unwrapKey } from './blob.ts'
 import { type Bytes, randomBytes } from './bytes.ts'
@@ -58,12 +59,14 @@ const recoveryCodesUsual = 4
 
 export class Vault {
   readonly #connection: Connection
+  readonly #calls: VaultCalls
   readonly #pins: PinStore
   readonly #binding: Binding
   readonly #strictNames: boolean
 
   constructor(connection: Connection, options: VaultOptions = {}) {
     this.#connection = connection
+    this.#calls = new VaultCalls(connection)
     this.#pins = options.pins ?? createDefaultPins()
     this.#binding = options.binding ?? 'if-seen'
     this.#strictNames = options.strictNames ?? false
@@ -87,7 +90,7 @@ export class Vault {
 
   /** Lists the primary key and the unused recovery keys, without any key material. Organization keys only. */
   async keys(): Promise<VaultKey[]> {
-    return (await this.#connection.request<ReplyOf<typeof listVaultKeys>>({ method: 'GET', path: '/vault/keys' })).data
+    return (await this.#calls.listVaultKeys()).data
   }
 
   /**
@@ -109,7 +112,7 @@ export class Vault {
       ...primary,
       recovery_keys: await wrapForCodes(recoveryCodes, organizationKey, kdf.params),
     }
-    const reply = await this.#connection.request({ method: 'POST', path: '/vault/initialize', body, isKeyed: true })
+    const reply = await this.#calls.initializeVault(body)
     const metadata = readMetadata(reply)
     if (!metadata || metadata.vaultId !== vaultId || metadata.salt !== kdf.saltText) {
       throw new VaultError('vault_changed', 'The server answered with another vault than the created one.')
@@ -150,7 +153,7 @@ export class Vault {
     const keyInput = newVaultKeyBytes(newVaultKey)
     const secret = recoveryCodeBytes(code)
     const metadata = await this.#checkedMetadata(options)
-    const kdfs = readRecoveryKdfs(await this.#connection.request({ method: 'GET', path: '/vault/keys' }))
+    const kdfs = readRecoveryKdfs(await this.#calls.listVaultKeys())
     const opened = await this.#proveAny(secret, kdfs).finally(() => secret.fill(0))
     if (opened.reply.vaultId !== metadata.vaultId) throw new VaultError('vault_changed', 'The server answered with another vault.')
     const fingerprint = await fingerprintOf(opened.organizationKey)
@@ -167,14 +170,14 @@ export class Vault {
     }
     const state: KeyState = { salt: kdf.saltText, kdf: kdf.params, keyVersion: opened.reply.keyVersion, fingerprint }
     if (pins) await this.#pins.update(this.#connection.address, (document) => pinPending(document, metadata.vaultId, state))
-    await this.#connection.request({ method: 'PUT', path: '/vault/keys/primary', body })
+    await this.#calls.replaceVaultPrimaryKey(body)
     const claim = { ...metadata, salt: kdf.saltText, kdf: kdf.params, checked: kdf, keyVersion: opened.reply.keyVersion }
     const reply: UnlockReply = { ...opened.reply, keyType: 'primary', salt: kdf.saltText, kdfParams: kdf.params }
     return this.#open(claim, reply, opened.organizationKey, primary.auth_hash, options, fingerprint)
   }
 
   async #readMetadata(): Promise<VaultMetadata | null> {
-    return readMetadata(await this.#connection.request({ method: 'GET', path: '/vault' }))
+    return readMetadata(await this.#calls.getVault())
   }
 
   async #checkedMetadata(options: UnlockOptions): Promise<VaultMetadata> {
@@ -202,7 +205,7 @@ export class Vault {
 
   async #requestUnlock(hash: string): Promise<unknown> {
     try {
-      return await this.#connection.request({ method: 'POST', path: '/vault/unlock', body: { auth_hash: hash } })
+      return await this.#calls.unlockVault({ auth_hash: hash })
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'invalid_auth_hash') throw error
       throw new VaultError('wrong_vault_key', 'This is not the key of the vault.', { cause: error })
@@ -241,6 +244,7 @@ export class Vault {
     return openVault(
       {
         connection: this.#connection,
+        calls: this.#calls,
         pins: this.#pins,
         binding: this.#binding,
         strictNames: this.#strictNames,

@@ -1,6 +1,6 @@
 // Sends one request to the server, with address, key, time limit, safe retries, and errors as classes.
 import { queryText } from '@callsign/contract/query-text'
-import { ApiError, ConnectionError } from './errors.ts'
+import { ApiError, ConnectionError } from '../errors.ts'
 import { fetchByEnvironment } from './proxy.ts'
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>

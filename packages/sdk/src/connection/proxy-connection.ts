@@ -1,6 +1,6 @@
 // Connections through an HTTP proxy. Kept apart from `proxy.ts`, whose types are for every runtime.
 import type { Socket } from 'node:net'
-import { ConnectionError } from './errors.ts'
+import { ConnectionError } from '../errors.ts'
 
 type Sockets = { http: typeof import('node:http'); net: typeof import('node:net'); tls: typeof import('node:tls') }
 
