@@ -1,8 +1,8 @@
 // The definition of one command with its words, options and action, and the context that it runs in.
 import type { Callsign } from '@callsign/sdk'
-import type { Input } from './input.ts'
-import type { LastCommand } from './last-command.ts'
-import type { Output } from './output.ts'
+import type { LastCommand } from './session/last-command.ts'
+import type { Input } from './terminal/input.ts'
+import type { Output } from './terminal/output.ts'
 import { UsageError } from './usage-error.ts'
 
 export type Option = {

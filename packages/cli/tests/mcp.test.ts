@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tools } from '../../contract/src/tools/tool-table.ts'
 import { type Harness, type Json, startHarness } from '../../server/tests/harness/start.ts'
-import { runBridge } from '../src/mcp-bridge.ts'
+import { runBridge } from '../src/commands/mcp-bridge.ts'
 
 const main = join(import.meta.dirname, '..', 'src', 'main.ts')
 let harness: Harness

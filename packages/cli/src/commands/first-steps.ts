@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { ApiError, Callsign } from '@callsign/sdk'
 import { type Command, type Context, text, type Values } from '../command.ts'
-import { writeLogin } from '../login-file.ts'
+import { writeLogin } from '../session/login-file.ts'
 
 const localServer = 'http://localhost:8080'
 const firstHandle = 'sales'

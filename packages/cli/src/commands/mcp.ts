@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { toolsets } from '@callsign/sdk'
 import { type Command, several } from '../command.ts'
-import { runBridge } from '../mcp-bridge.ts'
+import { runBridge } from './mcp-bridge.ts'
 
 export const mcpCommands: Command[] = [
   {

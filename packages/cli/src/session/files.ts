@@ -1,6 +1,6 @@
 // Reads files that are named on the command line.
 import { readFile } from 'node:fs/promises'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../usage-error.ts'
 
 /** Reads a file of any content. Throws UsageError with its path. */
 export async function readBytes(path: string): Promise<Buffer> {

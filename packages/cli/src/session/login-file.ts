@@ -2,10 +2,10 @@
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { type Login, text, type Values } from './command.ts'
-import type { Input } from './input.ts'
+import { type Login, text, type Values } from '../command.ts'
+import type { Input } from '../terminal/input.ts'
+import { UsageError } from '../usage-error.ts'
 import { writePrivate } from './private-file.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Login and pins live here: `CALLSIGN_CLIENT_DIR`, or `callsign` in the folder for settings that XDG names. */
 export const clientFolder = (environment: NodeJS.ProcessEnv): string =>

@@ -1,8 +1,8 @@
 // Reads answers from a prompt, and secret input from a file, standard input, the environment, or a prompt without echo. Never from the command line.
 import type { Readable } from 'node:stream'
-import { readBytes } from './files.ts'
+import { readBytes } from '../session/files.ts'
+import { UsageError } from '../usage-error.ts'
 import type { Screen } from './output.ts'
-import { UsageError } from './usage-error.ts'
 
 /** A stream that may be a keyboard. */
 export type Keyboard = Readable & { isTTY?: boolean; setRawMode?: (isRaw: boolean) => unknown }

@@ -1,8 +1,8 @@
 // login, logout, whoami.
 import { Callsign } from '@callsign/sdk'
-import { type Command, text } from '../command.ts'
-import { removeLogin, writeLogin } from '../login-file.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, text } from '../../command.ts'
+import { removeLogin, writeLogin } from '../../session/login-file.ts'
+import { UsageError } from '../../usage-error.ts'
 
 export const accountCommands: Command[] = [
   {

@@ -1,7 +1,7 @@
 // addresses list|create|set-primary|delete.
-import { type Command, clientIdOption, listOptions, listQuery, readClientId, text } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, clientIdOption, listOptions, listQuery, readClientId, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
 
 export const addressCommands: Command[] = [
   {

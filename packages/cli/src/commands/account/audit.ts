@@ -1,7 +1,7 @@
 // audit list.
-import { type Command, listOptions, listQuery } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, listOptions, listQuery } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
 
 export const auditCommands: Command[] = [
   {

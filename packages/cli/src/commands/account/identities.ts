@@ -1,6 +1,20 @@
 // identities list|create|show|update|delete.
 import type { Identity } from '@callsign/sdk'
-import { type Command, clientIdOption, count, listOptions, listQuery, type Option, oneOf, readClientId, several, text } from '../command.ts'
+import {
+  type Command,
+  clientIdOption,
+  count,
+  listOptions,
+  listQuery,
+  type Option,
+  oneOf,
+  readClientId,
+  several,
+  text,
+} from '../../command.ts'
+import { oneLine, table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
 import {
   metadataChangeOptions,
   metadataFilterOption,
@@ -8,12 +22,9 @@ import {
   readMetadata,
   readMetadataChange,
   readMetadataFilter,
-} from '../marks.ts'
-import { oneLine, table } from '../output.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
-import { domainIdOf } from './domains.ts'
-import { modeOptions, readModes } from './mail-rules.ts'
+} from '../mail/marks.ts'
+import { domainIdOf } from '../mail-settings/domains.ts'
+import { modeOptions, readModes } from '../mail-settings/mail-rules.ts'
 import { describeLimits, limitOptions, readLimits } from './organization.ts'
 
 const approvals = ['none', 'required'] as const

@@ -1,8 +1,8 @@
 // keys list|create|rename|revoke.
 import { type Key, type Scope, type ScopePreset, scopePresets, scopes } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, several, text } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, listOptions, listQuery, several, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
 
 function stateOf({ revoked_at, expires_at }: Key): 'revoked' | 'expired' | 'active' {
   if (revoked_at) return 'revoked'

@@ -1,8 +1,8 @@
 // organization show|limits|modes|pause|resume.
 import type { Organization } from '@callsign/sdk'
-import { type Command, count, type Option, text, type Values } from '../command.ts'
-import { UsageError } from '../usage-error.ts'
-import { modes, readModes } from './mail-rules.ts'
+import { type Command, count, type Option, text, type Values } from '../../command.ts'
+import { UsageError } from '../../usage-error.ts'
+import { modes, readModes } from '../mail-settings/mail-rules.ts'
 
 const limitNames = [
   'recipients_per_message',

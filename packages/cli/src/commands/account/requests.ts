@@ -1,8 +1,8 @@
 // requests list|show.
 import type { ApiRequest } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, listOptions, listQuery, oneOf, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
 
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const

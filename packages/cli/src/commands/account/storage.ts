@@ -1,8 +1,8 @@
 // usage storage, and retention preview|set.
 import type { Organization } from '@callsign/sdk'
-import { type Command, count, listOptions, listQuery, type Option, text, type Values } from '../command.ts'
-import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, count, listOptions, listQuery, type Option, text, type Values } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
 
 const daysOptions: Record<string, Option> = {
   'messages-days': { type: 'string', value: 'DAYS', about: 'Messages older than this. 0 returns to the default.' },

@@ -1,6 +1,6 @@
 // usage list.
-import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
-import { table } from '../output.ts'
+import { type Command, listOptions, listQuery, oneOf, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
 
 const subjects = ['organization', 'agent', 'domain'] as const
 

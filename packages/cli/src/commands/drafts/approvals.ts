@@ -1,10 +1,10 @@
 // approvals list|request|link|unlink, for drafts that wait for a person. drafts send and drafts reject decide on them.
-import { type Command, listOptions, listQuery, oldestOption, orderOf, text } from '../command.ts'
-import { atVersion, versionOption } from '../mail-body.ts'
-import { mailboxOptions } from '../mailbox.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, listOptions, listQuery, oldestOption, orderOf, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { mailboxOptions } from '../mail/mailbox.ts'
 import { locateDraft } from './drafts.ts'
+import { atVersion, versionOption } from './mail-body.ts'
 
 export const approvalCommands: Command[] = [
   {

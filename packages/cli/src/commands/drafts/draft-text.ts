@@ -1,6 +1,6 @@
 // The text of one draft, as its approver reads it.
 import type { Draft, DraftReview } from '@callsign/sdk'
-import { oneLine } from './output.ts'
+import { oneLine } from '../../terminal/output.ts'
 
 const field = (name: string, value: string): string => `${name}: ${oneLine(value)}`
 

@@ -11,15 +11,15 @@ import {
   several,
   text,
   type Values,
-} from '../command.ts'
-import { reportSent } from '../delivery-report.ts'
-import { shownDraft, shownReview } from '../draft-text.ts'
-import { atVersion, bodyOptions, keyed, keyOption, readBody, recipientOptions, versionOption } from '../mail-body.ts'
-import { chooseMailbox, locate, mailboxOptions, readAgentFilter } from '../mailbox.ts'
-import { markChangeOptions, markOptions, readLabels, readMarkChange, readMarks } from '../marks.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
+} from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
+import { reportSent } from '../events/delivery-report.ts'
+import { chooseMailbox, locate, mailboxOptions, readAgentFilter } from '../mail/mailbox.ts'
+import { markChangeOptions, markOptions, readLabels, readMarkChange, readMarks } from '../mail/marks.ts'
+import { shownDraft, shownReview } from './draft-text.ts'
+import { atVersion, bodyOptions, keyed, keyOption, readBody, recipientOptions, versionOption } from './mail-body.ts'
 
 const fieldOptions: Record<string, Option> = {
   ...recipientOptions,

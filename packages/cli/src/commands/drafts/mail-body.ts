@@ -1,8 +1,8 @@
 // Common options of commands that write mail, for recipients, text, attachments and the idempotency key.
 import { basename, extname } from 'node:path'
-import { type Context, count, type Option, several, text, type Values } from './command.ts'
-import { readBytes } from './files.ts'
-import { UsageError } from './usage-error.ts'
+import { type Context, count, type Option, several, text, type Values } from '../../command.ts'
+import { readBytes } from '../../session/files.ts'
+import { UsageError } from '../../usage-error.ts'
 
 export const recipientOptions: Record<'to' | 'cc' | 'bcc', Option> = {
   to: { type: 'string', multiple: true, value: 'ADDRESS', about: 'A recipient. Repeatable.' },

@@ -11,11 +11,11 @@ import {
   several,
   text,
   type Values,
-} from '../command.ts'
-import { bodyOptions, readBody } from '../mail-body.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
+} from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
+import { bodyOptions, readBody } from './mail-body.ts'
 
 const contentOptions: Record<string, Option> = {
   alias: { type: 'string', value: 'ALIAS', about: 'A name by which programs use the template.' },

@@ -1,6 +1,6 @@
 // Reports the first result of a message that was just sent, for a person at the command line.
 import type { Callsign, Message } from '@callsign/sdk'
-import type { Output } from './output.ts'
+import type { Output } from '../../terminal/output.ts'
 
 /** Maximum time to wait for the first attempt. Slower deliveries are reported as queued. */
 const watchMsMax = 5000

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import type { CallsignEvent } from '@callsign/sdk'
-import type { Output } from './output.ts'
+import type { Output } from '../../terminal/output.ts'
 
 const jsonLines = (events: CallsignEvent[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join('')
 

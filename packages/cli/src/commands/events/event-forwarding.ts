@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { type CallsignEvent, fetchByEnvironment, signWebhook } from '@callsign/sdk'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../../usage-error.ts'
 
 /** The server's own timeout for an endpoint. */
 const postTimeoutMs = 15_000

@@ -1,8 +1,8 @@
 // The progress of a consumer of events in a file, so that a restart continues without a gap.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { writePrivate } from './private-file.ts'
-import { UsageError } from './usage-error.ts'
+import { writePrivate } from '../../session/private-file.ts'
+import { UsageError } from '../../usage-error.ts'
 
 /** `after` is the last event before which all are done. `done` are later ones that are done already. */
 type State = { after: string; done: string[] }

@@ -1,8 +1,8 @@
 // events list|socket-token.
 import type { CallsignEvent } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, type Option, orderOf, several, text, type Values } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, listOptions, listQuery, type Option, orderOf, several, text, type Values } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
 
 /** Filters of the event log and of its stream. */
 export const eventFilters: Record<string, Option> = {
@@ -66,7 +66,6 @@ export const eventCommands: Command[] = [
   },
 ]
 
-/** The subject, text or id of the object of an event. */
 /** The agent and the subject, text or name that the event is about. */
 export function aboutOf({ data }: CallsignEvent): string {
   const [about] = ['subject', 'text', 'domain', 'phone_number', 'id'].map((name) => data[name]).filter((one) => typeof one === 'string')

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { Callsign } from '@callsign/sdk'
-import { type Command, type Context, count, text, type Values } from '../command.ts'
-import { recordFailed, runCommand } from '../event-command.ts'
-import { forward, keepSecret, readTarget } from '../event-forwarding.ts'
-import { EventProgress } from '../event-progress.ts'
-import { EventRunner } from '../event-runner.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, type Context, count, text, type Values } from '../../command.ts'
+import { UsageError } from '../../usage-error.ts'
+import { recordFailed, runCommand } from './event-command.ts'
+import { forward, keepSecret, readTarget } from './event-forwarding.ts'
+import { EventProgress } from './event-progress.ts'
+import { EventRunner } from './event-runner.ts'
 import { aboutOf, eventFilters, readTypes } from './events.ts'
 
 const retriesDefault = 5

@@ -1,9 +1,9 @@
 // webhooks deliveries|delivery|replay.
 import type { Delivery, DeliveryDetail } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, listOptions, listQuery, oneOf, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
 
 const statuses = ['pending', 'delivered', 'failed'] as const
 const replayed = ['failed', 'delivered', 'missed'] as const

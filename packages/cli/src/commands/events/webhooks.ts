@@ -11,9 +11,9 @@ import {
   several,
   text,
   type Values,
-} from '../command.ts'
-import { type Output, table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+} from '../../command.ts'
+import { type Output, table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
 import { lineOf } from './webhook-deliveries.ts'
 
 const statuses = ['active', 'paused'] as const

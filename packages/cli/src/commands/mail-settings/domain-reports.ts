@@ -1,6 +1,6 @@
 // domains reports. The argument is the name or the id of a domain.
-import { type Command, listOptions, listQuery, oneOf } from '../command.ts'
-import { table } from '../output.ts'
+import { type Command, listOptions, listQuery, oneOf } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
 import { domainIdOf } from './domains.ts'
 
 const kinds = ['dmarc', 'tls'] as const

@@ -1,8 +1,8 @@
 // domains list|add|show|verify|default|rm|zone-file. The argument is the name or the id of a domain.
 import type { Callsign, DnsRecord, Domain } from '@callsign/sdk'
-import { type Command, clientIdOption, oneOf, readClientId } from '../command.ts'
-import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, clientIdOption, oneOf, readClientId } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
 
 const providers = ['builtin', 'resend'] as const
 

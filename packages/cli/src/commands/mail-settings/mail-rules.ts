@@ -1,8 +1,8 @@
 // rules list|add|pause|resume|rm|mode. The argument is the entry or the id of a rule.
 import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
-import { type Command, clientIdOption, listOptions, listQuery, type Option, oneOf, readClientId, text, type Values } from '../command.ts'
-import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, clientIdOption, listOptions, listQuery, type Option, oneOf, readClientId, text, type Values } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
 
 const directions = ['inbound', 'outbound', 'both'] as const
 const actions = ['allow', 'block'] as const

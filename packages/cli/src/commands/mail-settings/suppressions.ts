@@ -1,7 +1,7 @@
 // suppressions list|add|rm.
-import { type Command, listOptions, listQuery, oneOf, text } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, listOptions, listQuery, oneOf, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
 
 const sources = ['manual', 'bounce', 'complaint'] as const
 

@@ -1,8 +1,8 @@
 // labels list|create|update|delete.
-import { type Command, clientIdOption, listOptions, listQuery, type Option, readClientId, text } from '../command.ts'
-import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
-import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, clientIdOption, listOptions, listQuery, type Option, readClientId, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
+import { chooseMailbox, mailboxOptions } from './mailbox.ts'
 
 const color: Option = { type: 'string', value: '#RRGGBB', about: 'The color of the label.' }
 

@@ -1,10 +1,10 @@
 // mail send-batch|get|update.
 import type { Callsign } from '@callsign/sdk'
-import { type Command, type Option, several, switchOf, type Values } from '../command.ts'
-import { keyed, keyOption } from '../mail-body.ts'
-import { markChangeOptions, readMarkChange } from '../marks.ts'
-import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, type Option, several, switchOf, type Values } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
+import { keyed, keyOption } from '../drafts/mail-body.ts'
+import { markChangeOptions, readMarkChange } from './marks.ts'
 import { messageTable } from './messages.ts'
 
 type Batch = Parameters<Callsign['mail']['sendBatch']>[0]

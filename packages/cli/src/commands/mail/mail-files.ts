@@ -2,10 +2,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fetchByEnvironment } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, text } from '../command.ts'
-import { mailboxOptions } from '../mailbox.ts'
-import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, listOptions, listQuery, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
+import { mailboxOptions } from './mailbox.ts'
 import { locateMessage } from './messages.ts'
 
 const downloadMsMax = 60_000

@@ -1,10 +1,10 @@
 // mail wait, and the options and output of every wait.
 import type { Callsign, Message } from '@callsign/sdk'
-import { type Command, type Context, count, text, type Values } from '../command.ts'
-import type { WaitStart } from '../last-command.ts'
-import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
-import type { Output } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, type Context, count, text, type Values } from '../../command.ts'
+import type { WaitStart } from '../../session/last-command.ts'
+import type { Output } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
+import { chooseMailbox, mailboxOptions } from './mailbox.ts'
 
 type Found = { codes: { kind: string; value: string }[] }
 

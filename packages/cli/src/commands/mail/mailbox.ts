@@ -1,7 +1,7 @@
 // Finds the mailbox that a command works on, and the one that has a message, draft or thread.
 import { ApiError, type Callsign, everyItem } from '@callsign/sdk'
-import { type Option, text, type Values } from './command.ts'
-import { NotFoundError, UsageError } from './usage-error.ts'
+import { type Option, text, type Values } from '../../command.ts'
+import { NotFoundError, UsageError } from '../../usage-error.ts'
 
 /** Options of every command on one mailbox. Both mean the same. */
 export const mailboxOptions: Record<string, Option> = {

@@ -1,6 +1,6 @@
 // Options for the labels and tags of messages, and for the metadata of messages, threads and identities.
-import { type Option, several, text, type Values } from './command.ts'
-import { UsageError } from './usage-error.ts'
+import { type Option, several, text, type Values } from '../../command.ts'
+import { UsageError } from '../../usage-error.ts'
 
 type Options = Record<string, Option>
 

@@ -1,5 +1,5 @@
 // Filters of mail list. GET /mail/messages takes some of them, and the list of one mailbox takes all.
-import { type Option, oneOf, switchOf, text, type Values } from './command.ts'
+import { type Option, oneOf, switchOf, text, type Values } from '../../command.ts'
 import { markFilterOptions, readMarkFilters } from './marks.ts'
 
 const directions = ['inbound', 'outbound'] as const

@@ -1,12 +1,12 @@
 // mail list|read|search|label|mark|trash|restore|delete.
 import type { Callsign, Message, MessageSummary } from '@callsign/sdk'
-import { type Command, type Context, listOptions, listQuery, several, switchOf, text, type Values } from '../command.ts'
-import { chooseMailbox, handlesOf, locate, mailboxOptions } from '../mailbox.ts'
-import { markFilterOptions, readMarkFilters } from '../marks.ts'
-import { messageFilterOptions, oneMailboxFilters, readMessageFilters } from '../message-filters.ts'
-import { type Output, table } from '../output.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, type Context, listOptions, listQuery, several, switchOf, text, type Values } from '../../command.ts'
+import { type Output, table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
+import { chooseMailbox, handlesOf, locate, mailboxOptions } from './mailbox.ts'
+import { markFilterOptions, readMarkFilters } from './marks.ts'
+import { messageFilterOptions, oneMailboxFilters, readMessageFilters } from './message-filters.ts'
 
 /** The state that matters to a person: unread or not for received mail, the delivery for sent mail. */
 const stateOf = (one: MessageSummary): string => (one.direction === 'outbound' ? one.status : one.is_read ? 'read' : 'unread')

@@ -1,6 +1,6 @@
 // mail send|reply|forward.
-import { type Command, needed, several, text } from '../command.ts'
-import { reportSent } from '../delivery-report.ts'
+import { type Command, needed, several, text } from '../../command.ts'
+import { UsageError } from '../../usage-error.ts'
 import {
   attachOption,
   bodyOptions,
@@ -12,10 +12,10 @@ import {
   readCopies,
   readFrom,
   recipientOptions,
-} from '../mail-body.ts'
-import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
-import { markOptions, readMarks } from '../marks.ts'
-import { UsageError } from '../usage-error.ts'
+} from '../drafts/mail-body.ts'
+import { reportSent } from '../events/delivery-report.ts'
+import { chooseMailbox, mailboxOptions } from './mailbox.ts'
+import { markOptions, readMarks } from './marks.ts'
 import { findMessage, locateMessage } from './messages.ts'
 
 export const outboundMailCommands: Command[] = [

@@ -1,8 +1,8 @@
 // quarantine list|release|rm for messages that the guardrails of a mailbox have quarantined.
-import { type Command, listOptions, listQuery } from '../command.ts'
-import { chooseMailbox, mailboxOptions } from '../mailbox.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, listOptions, listQuery } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { chooseMailbox, mailboxOptions } from './mailbox.ts'
 import { locateMessage } from './messages.ts'
 
 export const quarantineCommands: Command[] = [

@@ -1,11 +1,11 @@
 // threads list|show|update|delete|restore.
 import type { ThreadPage } from '@callsign/sdk'
-import { type Command, type Context, listOptions, listQuery, oneOf, several, switchOf, text, type Values } from '../command.ts'
-import { chooseMailbox, mailboxOptions, readAgentFilter } from '../mailbox.ts'
-import { metadataChangeOptions, metadataFilterOption, readMetadataChange, readMetadataFilter } from '../marks.ts'
-import { oneLine, table } from '../output.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, type Context, listOptions, listQuery, oneOf, several, switchOf, text, type Values } from '../../command.ts'
+import { oneLine, table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
+import { chooseMailbox, mailboxOptions, readAgentFilter } from './mailbox.ts'
+import { metadataChangeOptions, metadataFilterOption, readMetadataChange, readMetadataFilter } from './marks.ts'
 
 const movableFolders = ['inbox', 'archive', 'spam', 'trash'] as const
 const listedFolders = [...movableFolders, 'sent', 'scheduled'] as const

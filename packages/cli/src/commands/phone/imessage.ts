@@ -1,9 +1,9 @@
 // imessage router|send|history|conversations|disconnect, and sim imessage, which simulates a phone.
-import { type Command, listOptions, listQuery, needed, oldestOption, oneOf, orderOf, several, text } from '../command.ts'
-import { readBytes } from '../files.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, listOptions, listQuery, needed, oldestOption, oneOf, orderOf, several, text } from '../../command.ts'
+import { readBytes } from '../../session/files.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
 
 const statuses = ['active', 'archived'] as const
 

@@ -1,8 +1,8 @@
 // phone list|provision|show|messages|read|wait|release.
-import { type Command, listOptions, listQuery, needed, switchOf, text } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
-import { printFound, waitOptions, waitQuery } from './mail-wait.ts'
+import { type Command, listOptions, listQuery, needed, switchOf, text } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { printFound, waitOptions, waitQuery } from '../mail/mail-wait.ts'
 
 const countries = ['US', 'CA'] as const
 const types = ['local', 'toll_free'] as const

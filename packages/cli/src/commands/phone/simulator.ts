@@ -1,10 +1,10 @@
 // sim mail|sms|advance|fault|outbox simulates a mail server, a phone, a carrier and faults.
 import { type SimulatedMailSample, simulatedMailSamples } from '@callsign/sdk'
-import { type Command, count, listOptions, listQuery, needed, oneOf, several, text } from '../command.ts'
-import { readBytes } from '../files.ts'
-import { attachOption, readAttachments } from '../mail-body.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
+import { type Command, count, listOptions, listQuery, needed, oneOf, several, text } from '../../command.ts'
+import { readBytes } from '../../session/files.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { attachOption, readAttachments } from '../drafts/mail-body.ts'
 
 const samples = Object.keys(simulatedMailSamples) as SimulatedMailSample[]
 

@@ -1,6 +1,6 @@
 // Shows the requests of a tunnel as they arrive. A terminal gets a table that stays in place, other outputs get lines or, with --json, JSON lines.
 import type { ReportedRequest } from '@callsign/sdk'
-import { type Output, printable, type Screen } from './output.ts'
+import { type Output, printable, type Screen } from '../../terminal/output.ts'
 
 const shownMax = 12
 const clearBelow = '\u001b[J'

@@ -1,11 +1,11 @@
 // tunnel TARGET, and tunnels list|show|set|requests|replay.
 import type { Callsign, ListenOptions, TunnelChange } from '@callsign/sdk'
-import { type Command, type Context, count, listOptions, listQuery, oneOf, several, text, type Values } from '../command.ts'
-import { readBytes } from '../files.ts'
-import { table } from '../output.ts'
-import { RequestTable } from '../request-table.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Command, type Context, count, listOptions, listQuery, oneOf, several, text, type Values } from '../../command.ts'
+import { readBytes } from '../../session/files.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
+import { RequestTable } from './request-table.ts'
 
 type ReplayChanges = NonNullable<Parameters<Callsign['tunnels']['replay']>[2]>
 

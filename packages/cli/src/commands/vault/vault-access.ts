@@ -1,7 +1,7 @@
 // Opens the vault for commands, with the vault key from a file, the environment or a prompt.
 import type { UnlockedVault } from '@callsign/sdk'
-import { type Context, type Option, text, type Values } from './command.ts'
-import { UsageError } from './usage-error.ts'
+import { type Context, type Option, text, type Values } from '../../command.ts'
+import { UsageError } from '../../usage-error.ts'
 
 /** Options of every command that unlocks. */
 export const unlockOptions: Record<string, Option> = {

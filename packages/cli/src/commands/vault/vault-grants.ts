@@ -1,8 +1,8 @@
 // vault grants.
-import type { Command } from '../command.ts'
-import { table } from '../output.ts'
-import { ago } from '../times.ts'
-import { unlockOptions, withVault } from '../vault-access.ts'
+import type { Command } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { unlockOptions, withVault } from './vault-access.ts'
 
 export const vaultGrantCommands: Command[] = [
   {

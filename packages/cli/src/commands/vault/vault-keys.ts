@@ -1,12 +1,12 @@
 // vault init|keys|rotate|recover|export for the whole vault and its keys.
 import { resolve } from 'node:path'
 import { ApiError, generateVaultKey, type UnlockedVault } from '@callsign/sdk'
-import { type Command, type Context, text, type Values } from '../command.ts'
-import { table } from '../output.ts'
-import { writePrivate } from '../private-file.ts'
-import { ago } from '../times.ts'
-import { UsageError } from '../usage-error.ts'
-import { readNewVaultKey, unlockOptions, withVault } from '../vault-access.ts'
+import { type Command, type Context, text, type Values } from '../../command.ts'
+import { writePrivate } from '../../session/private-file.ts'
+import { table } from '../../terminal/output.ts'
+import { ago } from '../../terminal/times.ts'
+import { UsageError } from '../../usage-error.ts'
+import { readNewVaultKey, unlockOptions, withVault } from './vault-access.ts'
 
 /** The destination of a generated key instead of the screen. */
 const keyFileOption = {

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Secret, SecretType, UnlockedVault } from '@callsign/sdk'
 import { mainMember } from '@callsign/sdk/vault'
-import { type Command, several } from '../command.ts'
-import { UsageError } from '../usage-error.ts'
-import { unlockOptions, withVault } from '../vault-access.ts'
+import { type Command, several } from '../../command.ts'
+import { UsageError } from '../../usage-error.ts'
+import { unlockOptions, withVault } from './vault-access.ts'
 
 type Wish = { reference: string; variable: string }
 

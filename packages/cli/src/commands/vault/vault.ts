@@ -1,10 +1,10 @@
 // vault unlock|list|get|set|rm|grant|revoke|totp for the secrets.
 import { type Secret, type SecretSummary, type SecretType, totpCode } from '@callsign/sdk'
 import { mainMember, payloadMembers } from '@callsign/sdk/vault'
-import { type Command, type Context, needed, several, text, type Values } from '../command.ts'
-import { table } from '../output.ts'
-import { UsageError } from '../usage-error.ts'
-import { noteMissing, readMembers, unlockOptions, withVault } from '../vault-access.ts'
+import { type Command, type Context, needed, several, text, type Values } from '../../command.ts'
+import { table } from '../../terminal/output.ts'
+import { UsageError } from '../../usage-error.ts'
+import { noteMissing, readMembers, unlockOptions, withVault } from './vault-access.ts'
 
 /** Converts a summary to JSON with the field names of the API. */
 const toWire = (one: SecretSummary) => ({
