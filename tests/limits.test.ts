@@ -49,7 +49,7 @@ import { keptMs as eventsMs } from '../packages/server/src/features/events/log/m
 import { attemptTimeoutMs, failingMsMax, retentionMs } from '../packages/server/src/features/events/webhooks/model.ts'
 import { domainsMax } from '../packages/server/src/features/mail/domains/model.ts'
 import { namedMax } from '../packages/server/src/features/mail/inbound/wake-store.ts'
-import { participantsMax } from '../packages/server/src/features/mail/messages/filing-store.ts'
+import { participantsMax } from '../packages/server/src/features/mail/stored/filing/filing-store.ts'
 import { loopMessagesMax } from '../packages/server/src/features/mail/outbound/agent-loop.ts'
 import { automaticAnswerPauseMs } from '../packages/server/src/features/mail/outbound/automatic-answer.ts'
 import { rulesMax } from '../packages/server/src/features/mail/rules/model.ts'

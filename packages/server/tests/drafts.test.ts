@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskBlobs } from '../src/edges/blobs/disk.ts'
-import { findNamedBlobs } from '../src/features/mail/messages/raw-store.ts'
+import { findNamedBlobs } from '../src/features/mail/stored/filing/raw-store.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 import { waitFor } from './harness/wait.ts'
 

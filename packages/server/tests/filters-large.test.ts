@@ -1,7 +1,7 @@
 // Substring filters on senders and subjects, and filters on recipients and labels, in mailboxes larger than the scan limit before an index is used.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isMainMailbox } from '../src/features/mail/messages/index-choice-store.ts'
+import { isMainMailbox } from '../src/features/mail/stored/lists/index-choice-store.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
 const count = 3000

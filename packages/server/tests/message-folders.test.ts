@@ -1,8 +1,8 @@
 // Lists of messages by folder, in a mailbox with more messages than a scan reads before it uses the index of threads.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MessageFilter, MessageOwner } from '../src/features/mail/messages/filter-conditions-store.ts'
-import { listByFilter } from '../src/features/mail/messages/filter-store.ts'
+import type { MessageFilter, MessageOwner } from '../src/features/mail/stored/lists/filter-conditions-store.ts'
+import { listByFilter } from '../src/features/mail/stored/lists/filter-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 

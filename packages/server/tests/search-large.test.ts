@@ -1,8 +1,8 @@
 // Search, filters and retention in mailboxes larger than the scan limit of a search, whose index spans several time partitions.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isMainMailbox } from '../src/features/mail/messages/index-choice-store.ts'
 import { listOld } from '../src/features/mail/storage/retention-store.ts'
+import { isMainMailbox } from '../src/features/mail/stored/lists/index-choice-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 

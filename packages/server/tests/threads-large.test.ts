@@ -1,8 +1,8 @@
 // Lists of threads beside very many others. Counts the rows that PostgreSQL reads for a page.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listByThread } from '../src/features/mail/messages/list-store.ts'
-import { listThreads, type ThreadFilter } from '../src/features/mail/messages/thread-list-store.ts'
+import { listByThread } from '../src/features/mail/stored/lists/list-store.ts'
+import { listThreads, type ThreadFilter } from '../src/features/mail/stored/lists/thread-list-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, startHarness } from './harness/start.ts'
 

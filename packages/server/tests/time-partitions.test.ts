@@ -1,7 +1,7 @@
 // The order in which time partitions are queried, and the number of concurrent queries.
 import { firstId } from '@callsign/contract/ids'
 import { expect, test } from 'vitest'
-import { askPartitions, expectedHits } from '../src/features/mail/messages/time-partitions.ts'
+import { askPartitions, expectedHits } from '../src/features/mail/stored/lists/time-partitions.ts'
 
 const partitionMs = 2 ** 30
 const idAt = (partition: number): string => firstId('message', partition * partitionMs)

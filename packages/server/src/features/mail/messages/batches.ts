@@ -8,11 +8,11 @@ import type { Emit } from '../../../core/event.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import * as deliveryStore from './delivery-store.ts'
+import * as deliveryStore from '../stored/filing/delivery-store.ts'
+import * as store from '../stored/message-store.ts'
 import { emitLabelChanges } from './label-changes.ts'
 import { changeMessages } from './message-changes.ts'
 import { toMessage } from './model.ts'
-import * as store from './store.ts'
 import type { Threads } from './threads.ts'
 
 /** Many messages in one request. */

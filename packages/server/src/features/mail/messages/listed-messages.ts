@@ -3,8 +3,8 @@ import { type MessageItem, type View, viewDefault } from '@callsign/contract/mes
 import type { Static } from 'typebox'
 import type { Sql } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
+import { findListed } from '../stored/message-store.ts'
 import { toItem } from './model.ts'
-import { findListed } from './store.ts'
 
 /** The messages of these ids, in this order, with the fields of the view. Leaves out one that was deleted since it was listed. */
 export type ShowListed = (ids: string[], view?: View) => Promise<Static<typeof MessageItem>[]>

@@ -7,8 +7,8 @@ import { now } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
 import { checkMetadataValues, metadataTooLarge, readTags, toTags } from '../../../core/metadata.ts'
 import { isCheckViolation, type Tx } from '../../../core/sql.ts'
+import * as store from '../stored/message-store.ts'
 import { type LabelChange, labelChangeOf } from './label-changes.ts'
-import * as store from './store.ts'
 
 type Change = BodyOf<typeof updateMessage>
 

@@ -6,10 +6,10 @@ import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
-import { addToCounts } from './count-store.ts'
-import * as rawStore from './raw-store.ts'
-import * as store from './store.ts'
-import * as trashStore from './trash-store.ts'
+import { addToCounts } from '../stored/filing/count-store.ts'
+import * as rawStore from '../stored/filing/raw-store.ts'
+import * as store from '../stored/message-store.ts'
+import * as trashStore from '../stored/trash-store.ts'
 
 type Parts = { db: Database; blobs: Blobs; identities: Identities; attachments: Attachments }
 

@@ -5,8 +5,8 @@ import { notFound } from '../../../core/errors.ts'
 import type { Database } from '../../../core/sql.ts'
 import { filesDeleted } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
+import * as rawStore from '../stored/filing/raw-store.ts'
 import type { MessageRow } from './model.ts'
-import * as rawStore from './raw-store.ts'
 
 type Parts = {
   db: Database

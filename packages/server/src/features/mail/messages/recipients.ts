@@ -1,7 +1,7 @@
 // Finds the recipients of outbound messages, those of concurrent calls in one query.
 import { batchLoader } from '../../../core/batch.ts'
 import type { Database } from '../../../core/sql.ts'
-import * as deliveryStore from './delivery-store.ts'
+import * as deliveryStore from '../stored/filing/delivery-store.ts'
 import type { RecipientRow } from './model.ts'
 
 /** Returns a function from a message's id to its recipients, in order. The list is empty when the message was deleted. */

@@ -1,5 +1,5 @@
 // The SQL of Message-IDs that a mailbox has seen, and of the threads that own them.
-import { type Sql, type Tx, tryAgain } from '../../../core/sql.ts'
+import { type Sql, type Tx, tryAgain } from '../../../../core/sql.ts'
 import { relayedIdOf } from './relayed-ids.ts'
 import type { KnownReferences } from './threading.ts'
 

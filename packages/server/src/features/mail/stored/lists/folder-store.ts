@@ -1,8 +1,8 @@
 // The SQL that lists the messages of one folder of threads: threads in the order of their latest message, and the messages in them.
-import { before } from '../../../core/page.ts'
-import type { Sql } from '../../../core/sql.ts'
+import { before } from '../../../../core/page.ts'
+import type { Sql } from '../../../../core/sql.ts'
+import type { ListedMessage } from '../message-store.ts'
 import type { Conditions, MessageOwner, ThreadPlaces } from './filter-conditions-store.ts'
-import type { ListedMessage } from './store.ts'
 
 /**
  * The newest messages below the cursor that meet the conditions and are in threads of a folder. Reads the threads with a later message first,

@@ -1,5 +1,5 @@
 // Searches of one organization at once. A search of frequent words holds a connection to the database for most of a second.
-import { ApiError } from '../../../core/errors.ts'
+import { ApiError } from '../../../../core/errors.ts'
 
 /** Fewer than the connections of a process, so that other organizations have some. */
 const runningMax = 3

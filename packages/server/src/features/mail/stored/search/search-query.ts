@@ -1,5 +1,5 @@
 // Reads the query of a search, and marks its matches: words, "phrases", OR between alternatives, and - before words that must be absent.
-import { invalid } from '../../../core/errors.ts'
+import { invalid } from '../../../../core/errors.ts'
 import { cutWords, type Word } from './words.ts'
 
 /** Words that stand beside each other in this order, or must not. */

@@ -1,7 +1,7 @@
 // The filters of a list of messages as SQL.
 import { firstId } from '@callsign/contract/ids'
-import { filterObjects } from '../../../core/metadata.ts'
-import { currentThread } from './thread-store.ts'
+import { filterObjects } from '../../../../core/metadata.ts'
+import { currentThread } from '../thread-store.ts'
 import type { PartitionPrefix } from './time-partitions.ts'
 
 /** Absent fields match all. `tag` is `name:value`, and `metadata` is `key:value`. */

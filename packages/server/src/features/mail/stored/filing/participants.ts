@@ -1,8 +1,8 @@
 // The participants of a thread, for whom the guardrails make an exemption.
 import { addressKey } from '@callsign/mail/mail-address'
-import type { Sql } from '../../../core/sql.ts'
-import type { MessageRow } from './model.ts'
-import * as threadStore from './thread-store.ts'
+import type { Sql } from '../../../../core/sql.ts'
+import type { MessageRow } from '../../messages/model.ts'
+import * as threadStore from '../thread-store.ts'
 
 /**
  * The participants of threads: addresses that the agent has written to, and authors of accepted replies, because messages can be deleted.

@@ -1,12 +1,12 @@
 // The SQL that lists and finds threads: by folder, label and read state from an index, and by other filters with a bounded scan.
 import { firstId } from '@callsign/contract/ids'
-import { before, type PageRequest } from '../../../core/page.ts'
-import type { Sql } from '../../../core/sql.ts'
-import type { StoredFolder } from './model.ts'
-import { type SearchQuery, toTsQuery } from './search-query.ts'
-import type { ChangeScope } from './store.ts'
-import type { ThreadFacts, ThreadRow } from './thread-model.ts'
-import { currentThread } from './thread-store.ts'
+import { before, type PageRequest } from '../../../../core/page.ts'
+import type { Sql } from '../../../../core/sql.ts'
+import type { StoredFolder } from '../../messages/model.ts'
+import type { ThreadFacts, ThreadRow } from '../../messages/thread-model.ts'
+import type { ChangeScope } from '../message-store.ts'
+import { type SearchQuery, toTsQuery } from '../search/search-query.ts'
+import { currentThread } from '../thread-store.ts'
 
 export type ThreadFolder = StoredFolder | 'trash' | 'scheduled'
 

@@ -1,12 +1,12 @@
 // Full-text search in one mailbox: newest first, in a time independent of the mailbox's size.
-import { before, type PageRequest } from '../../../core/page.ts'
-import { anyOfIds, type Sql, sortedIds } from '../../../core/sql.ts'
-import { markConditions } from './filter-conditions-store.ts'
-import { isMainMailbox } from './index-choice-store.ts'
-import type { MessageRow } from './model.ts'
+import { before, type PageRequest } from '../../../../core/page.ts'
+import { anyOfIds, type Sql, sortedIds } from '../../../../core/sql.ts'
+import type { MessageRow } from '../../messages/model.ts'
+import { markConditions } from '../lists/filter-conditions-store.ts'
+import { isMainMailbox } from '../lists/index-choice-store.ts'
+import { askPartitions, expectedHits, inPartitions, partitionKeys, type Stretch } from '../lists/time-partitions.ts'
+import { columns, type StoredMessage, toRows } from '../message-store.ts'
 import { type SearchQuery, toTsQuery } from './search-query.ts'
-import { columns, type StoredMessage, toRows } from './store.ts'
-import { askPartitions, expectedHits, inPartitions, partitionKeys, type Stretch } from './time-partitions.ts'
 
 /** A search, and filters that the messages meet as well. */
 export type Wanted = { q: SearchQuery; tag?: string | undefined; metadata?: string | undefined }

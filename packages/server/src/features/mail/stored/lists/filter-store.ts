@@ -1,10 +1,10 @@
 // Lists one mailbox or organization by filters: newest first, in a time independent of its size where an index covers the filters.
-import { before, type PageRequest } from '../../../core/page.ts'
-import type { Sql } from '../../../core/sql.ts'
+import { before, type PageRequest } from '../../../../core/page.ts'
+import type { Sql } from '../../../../core/sql.ts'
+import type { ListedMessage } from '../message-store.ts'
 import { type Conditions, type MessageFilter, type MessageOwner, toConditions, toPattern } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
 import { findRareRuns, isMainMailbox } from './index-choice-store.ts'
-import type { ListedMessage } from './store.ts'
 import { askPartitions, expectedHits, inPartitions, partitionKeys } from './time-partitions.ts'
 
 /** Messages that are scanned before an index is used. Frequent values fill a page from these. */

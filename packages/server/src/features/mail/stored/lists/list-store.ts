@@ -1,8 +1,8 @@
 // The SQL of unfiltered lists of messages: of an organization, of mailboxes, or of one thread.
-import { before, type PageRequest } from '../../../core/page.ts'
-import type { Sql, Statement } from '../../../core/sql.ts'
-import type { ListedMessage } from './store.ts'
-import { currentThread } from './thread-store.ts'
+import { before, type PageRequest } from '../../../../core/page.ts'
+import type { Sql, Statement } from '../../../../core/sql.ts'
+import type { ListedMessage } from '../message-store.ts'
+import { currentThread } from '../thread-store.ts'
 
 /** The mailboxes of a list. Null for every mailbox of the organization. */
 export type ListScope = { organizationId: string; mailboxIds: string[] | null; direction?: 'inbound' | 'outbound' | undefined }

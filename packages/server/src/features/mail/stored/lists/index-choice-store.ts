@@ -1,6 +1,6 @@
 // Samples that choose the conditions for an inverted index. PostgreSQL cannot estimate them, and reads every list of an index that a condition names.
 
-import type { Sql } from '../../../core/sql.ts'
+import type { Sql } from '../../../../core/sql.ts'
 import { runsOf, windowsOf } from './pattern-windows.ts'
 
 /** Rows that are sampled, and the rows of them that a frequent window is in. */

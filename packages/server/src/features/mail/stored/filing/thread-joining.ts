@@ -1,6 +1,6 @@
 // Makes one thread of several that a message connects.
-import { TryAgain, type Tx } from '../../../core/sql.ts'
-import * as threadStore from './thread-store.ts'
+import { TryAgain, type Tx } from '../../../../core/sql.ts'
+import * as threadStore from '../thread-store.ts'
 import { JoinedThreads, type ThreadPlace } from './threading.ts'
 
 /** Messages that one message may move from thread to thread: some 2 s. Beyond it the threads stay apart, and the message joins one of them. */

@@ -1,5 +1,5 @@
 // The SQL of raw messages and of the blobs that rows name.
-import type { Sql } from '../../../core/sql.ts'
+import type { Sql } from '../../../../core/sql.ts'
 
 /** Deletes the raw messages that neither a message nor a forwarded attachment uses. Returns the blobs to delete after the commit. */
 export async function deleteUnusedRaw(sql: Sql, rawIds: string[]): Promise<string[]> {

@@ -1,19 +1,19 @@
 // Files new messages: chooses their threads and writes all their rows in the caller's transaction.
-import { newId } from '../../../core/ids.ts'
-import type { Tx } from '../../../core/sql.ts'
-import { shareThread } from '../../../core/turn.ts'
-import { insertAttachments, type NewAttachment } from '../attachments/operations.ts'
-import { countedOf } from '../usage/model.ts'
-import { countMail } from '../usage/operations.ts'
+import { newId } from '../../../../core/ids.ts'
+import type { Tx } from '../../../../core/sql.ts'
+import { shareThread } from '../../../../core/turn.ts'
+import { insertAttachments, type NewAttachment } from '../../attachments/operations.ts'
+import { type MessageRow, searchTextOf } from '../../messages/model.ts'
+import { countedOf } from '../../usage/model.ts'
+import { countMail } from '../../usage/operations.ts'
+import { toSearchVector } from '../search/words.ts'
+import * as threadStore from '../thread-store.ts'
 import { addToCounts, countsOf } from './count-store.ts'
 import * as store from './filing-store.ts'
 import { type FilingThread, type KnownThreads, keysOf } from './known-threads.ts'
-import { type MessageRow, searchTextOf } from './model.ts'
 import * as referenceStore from './reference-store.ts'
 import { joinThreads } from './thread-joining.ts'
-import * as threadStore from './thread-store.ts'
 import { type KnownReferences, lookupOrder, placeInThread, placeQuarantined, type ThreadKeys, type ThreadPlace } from './threading.ts'
-import { toSearchVector } from './words.ts'
 
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
 export type Filing = {
