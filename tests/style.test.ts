@@ -164,7 +164,7 @@ describe('the ratchet', () => {
   })
 
   test('folders are a feature or an edge, and three levels elsewhere', () => {
-    expect(folderOf('packages/server/src/features/mail/stored/message-store.ts')).toBe('packages/server/src/features/mail/messages')
+    expect(folderOf('packages/server/src/features/mail/messages/store.ts')).toBe('packages/server/src/features/mail/messages')
     expect(folderOf('packages/cli/src/commands/mail.ts')).toBe('packages/cli/src/commands')
     expect(folderOf('README.md')).toBe('.')
   })

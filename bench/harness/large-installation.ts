@@ -34,8 +34,6 @@ const fullIndexes = [
   'messages_newest_organization',
   'messages_direction_organization',
   'messages_thread',
-  'messages_recipients',
-  'messages_parts',
   'messages_search',
   'threads_latest',
   'threads_latest_organization',

@@ -1,15 +1,5 @@
 -- Custom domains, mailboxes, messages, drafts, templates, mail rules, suppressions, limits and counts.
 
--- For the index of substrings of senders and subjects. Without it, in a database that does not offer it, these filters still work and read more
--- rows.
-DO $$
-BEGIN
-  CREATE EXTENSION IF NOT EXISTS pg_trgm;
-EXCEPTION WHEN OTHERS THEN
-  RAISE NOTICE 'pg_trgm is not available: %', SQLERRM;
-END
-$$;
-
 -- DKIM signing keys of the mail domain, which all organizations send from, and of custom domains.
 CREATE TABLE dkim_keys (
   id text PRIMARY KEY,
@@ -222,7 +212,7 @@ CREATE TABLE thread_references (
 );
 CREATE INDEX thread_references_thread ON thread_references (thread_id);
 
--- Fails the transaction with this SQLSTATE from inside a statement, so that COMMIT can be sent behind it. OR REPLACE, as for is_metadata.
+-- Fails the transaction with this SQLSTATE from inside a statement, so that the transaction starts again. OR REPLACE, as for is_metadata.
 CREATE OR REPLACE FUNCTION fail_transaction(code text) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RAISE EXCEPTION 'a row is not as the transaction expects it' USING ERRCODE = code;
@@ -280,7 +270,7 @@ CREATE TABLE messages (
   raw_id text,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
-  -- Filled by the insert from subject, addresses and the first 60,000 characters of text.
+  -- Words of subject, addresses and the first 60,000 characters of text, and those of sender, recipients and subject by themselves.
   search tsvector NOT NULL,
   -- Results of the sender checks with their evidence, the API's `authentication` object. Null on outbound messages.
   authentication jsonb,
@@ -310,21 +300,27 @@ CREATE TABLE messages (
   FOREIGN KEY (organization_id, raw_id) REFERENCES raw_messages (organization_id, id)
 ) PARTITION BY RANGE (id);
 
+-- Nineteen indexes with the two keys above, each for a list or a step that needs it.
 -- With is_hidden in the key or the predicate, lists do not walk through a flood of hidden messages. The newest message of a mailbox is the last
 -- entry of its range, because PostgreSQL splits a full page behind it. Lists read these indexes backwards.
+-- GET /mail/messages, and with direction=.
 CREATE INDEX messages_newest_organization ON messages (organization_id, id) WHERE NOT is_hidden;
 CREATE INDEX messages_direction_organization ON messages (organization_id, direction, id) WHERE NOT is_hidden;
+-- GET /mailboxes/{email_address}/messages, and GET /mail/messages of some agents.
 CREATE INDEX messages_newest ON messages (mailbox_id, is_hidden, id);
+-- GET /threads/{thread_id}, and lists with thread_id=.
 CREATE INDEX messages_thread ON messages (thread_id, is_hidden, id DESC);
+-- Lists with status=quarantined, and the trash of a mailbox and of an organization.
 CREATE INDEX messages_quarantined ON messages (mailbox_id, id DESC) WHERE is_quarantined;
 CREATE INDEX messages_trash ON messages (mailbox_id, id DESC) WHERE trashed_at IS NOT NULL;
 CREATE INDEX messages_trash_organization ON messages (organization_id, id DESC) WHERE trashed_at IS NOT NULL;
+-- Purging the trash, and deleting raw messages that no message names any more.
 CREATE INDEX messages_trashed_at ON messages (trashed_at) WHERE trashed_at IS NOT NULL;
 CREATE INDEX messages_raw ON messages (raw_id) WHERE raw_id IS NOT NULL;
 -- Automatic replies (RFC 3834) leave with the null return path. One per addressee is the limit, checked before each is sent.
 CREATE INDEX messages_automatic_answers ON messages (mailbox_id, id) WHERE direction = 'outbound' AND envelope_from = '';
 
--- Filters whose matches may be rare in a large mailbox.
+-- Lists of a mailbox with filters whose matches may be rare: is_read=false, is_starred=true, direction=outbound and folder=sent, and flag=.
 CREATE INDEX messages_unread ON messages (mailbox_id, id) WHERE NOT is_read AND NOT is_hidden;
 CREATE INDEX messages_starred ON messages (mailbox_id, id DESC) WHERE is_starred AND NOT is_hidden;
 CREATE INDEX messages_outbound ON messages (mailbox_id, id) WHERE direction = 'outbound';
@@ -335,30 +331,10 @@ CREATE INDEX messages_flagged ON messages (mailbox_id, id DESC) WHERE flags <> '
 -- array, so that one scan of the index asks for several partitions. It has a prefix of its own in each index, so that the planner never takes
 -- the index of another column. New entries wait in a list that every scan reads whole. It is kept below PostgreSQL's 4 MB: a shorter list makes
 -- searches faster and arrival slower.
+-- GET …/search, threads with q=, and lists with from=, to= or subject=.
 CREATE INDEX messages_search ON messages USING gin ((ARRAY['s' || mailbox_id || substr(id, 5, 4)]), search) WITH (gin_pending_list_limit = 1024);
 
--- Substrings of senders and subjects. Without pg_trgm this index is omitted, and the filter reads the whole mailbox.
-DO $$
-BEGIN
-  CREATE INDEX messages_parts ON messages USING gin ((ARRAY['p' || mailbox_id || substr(id, 5, 4)]),
-    (from_address || E'\n' || from_name) gin_trgm_ops, subject gin_trgm_ops) WITH (gin_pending_list_limit = 256);
-EXCEPTION WHEN undefined_object THEN
-  NULL;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION folded_addresses(addresses text[]) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
-BEGIN
-  RETURN ARRAY(SELECT lower(address) FROM unnest(addresses) AS address);
-END
-$$;
-
--- The function call costs as much as the rest of the index entry. Most messages have one recipient and avoid it.
-CREATE INDEX messages_recipients ON messages USING gin ((ARRAY['r' || mailbox_id || substr(id, 5, 4)]), (CASE
-  WHEN cardinality(to_addresses || cc_addresses || bcc_addresses) = 1 THEN ARRAY[lower((to_addresses || cc_addresses || bcc_addresses)[1])]
-  ELSE folded_addresses(to_addresses || cc_addresses || bcc_addresses) END)) WITH (gin_pending_list_limit = 256);
-
--- One index for labels, tags and metadata, because every new message pays for each index of its table.
+-- Lists with label=, tag= or metadata=: one index, because every new message pays for each index of its table.
 CREATE INDEX messages_marks ON messages USING gin ((ARRAY['m' || mailbox_id || substr(id, 5, 4)]), labels, tags, metadata jsonb_path_ops)
   WITH (gin_pending_list_limit = 256) WHERE labels <> '{}' OR tags IS NOT NULL OR metadata IS NOT NULL;
 

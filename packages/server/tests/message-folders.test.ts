@@ -1,8 +1,8 @@
 // Lists of messages by folder, in a mailbox with more messages than a scan reads before it uses the index of threads.
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MessageFilter, MessageOwner } from '../src/features/mail/stored/lists/filter-conditions-store.ts'
-import { listByFilter } from '../src/features/mail/stored/lists/filter-store.ts'
+import { type MessageFilter, type MessageOwner, toConditions } from '../src/features/mail/stored/lists/filter-conditions-store.ts'
+import { findNewest } from '../src/features/mail/stored/lists/newest-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
@@ -153,7 +153,7 @@ describe('GET …/messages?folder=', () => {
 
 /** Rows that PostgreSQL reads for the first page. */
 const rowsReadFor = async (owner: MessageOwner, filter: MessageFilter): Promise<number> =>
-  (await countRowsRead(harness.db, (sql) => listByFilter(sql, owner, filter, { limit: 50, cursor: null }, async () => true))).rowsRead
+  (await countRowsRead(harness.db, (sql) => findNewest(sql, toConditions(owner, filter), { limit: 50, cursor: null }))).rowsRead
 
 test('the first page of a folder whose messages are all old does not read every newer message', async () => {
   // A scan reads 2,500 messages with their threads, and the index of threads the rest.

@@ -2,7 +2,6 @@
 import { firstId } from '@callsign/contract/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listOld } from '../src/features/mail/storage/retention-store.ts'
-import { isMainMailbox } from '../src/features/mail/stored/lists/index-choice-store.ts'
 import { countRowsRead } from './harness/plan.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 
@@ -65,16 +64,7 @@ const expected = (is: (sample: Sample) => boolean, own = samples): string[] =>
     .map(({ id }) => id)
     .toReversed()
 
-describe.each(['search', 'search in mailboxes that are most of the installation'])('%s', (kind) => {
-  beforeAll(async () => {
-    if (kind === 'search') return
-    await harness.db.query({ text: 'ANALYZE messages' })
-    const { rows } = await harness.db.query<{ mailbox_id: string }>({
-      text: `UPDATE message_counts SET count = count + ${count} RETURNING mailbox_id`,
-    })
-    for (const { mailbox_id } of rows) expect(await isMainMailbox(harness.db, mailbox_id)).toBe(true)
-  })
-
+describe('search', () => {
   test.each(['tenth', 'fiftieth', '"fiftieth half"', 'rare', 'once', 'letter once', 'rare or once', 'nowhere'])(
     '%s gives every match once, newest first, over all pages',
     async (query) => {

@@ -15,9 +15,17 @@ export const listFilters = {
         'inbox, archive and spam list the messages of threads in that folder, received and sent. sent lists every sent message, and trash every trashed message. Without it, only the trash is left out.',
     }),
   ),
-  from: Type.Optional(Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'Part of the sender address or name.' })),
+  from: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: addressCharactersMax,
+      description: 'The address of the sender, or words of its address or name. The last one may be the start of a word.',
+    }),
+  ),
   to: Type.Optional(Type.String({ minLength: 1, maxLength: addressCharactersMax, description: 'A recipient address.' })),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the subject.' })),
+  subject: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Words of the subject. The last one may be the start of a word.' }),
+  ),
   after: Type.Optional(described(Timestamp, 'Only messages after this time.')),
   before: Type.Optional(described(Timestamp, 'Only messages before this time.')),
   thread_id: Type.Optional(described(id('thread'), 'Only messages of this thread.')),

@@ -3,7 +3,7 @@
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { formatAddress } from '@callsign/mail/mail-address'
 import { expect, test } from 'vitest'
-import { canMove, type MessageRow, moved, type RecipientRow, searchTextOf, snippetOf, toDescription, toItem, toMessage } from './model.ts'
+import { canMove, type MessageRow, moved, type RecipientRow, snippetOf, toDescription, toItem, toMessage } from './model.ts'
 
 const row = (status: string) =>
   ({
@@ -96,15 +96,6 @@ test.each([
   [`${'x'.repeat(199)}\u{1f600}`, `${'x'.repeat(199)}\ufffd`],
   ['', ''],
 ])('the snippet of %j', (text, snippet) => expect(snippetOf(text)).toBe(snippet))
-
-test('the search index covers 100 recipients and 60,000 characters', () => {
-  const of = (recipients: string[], text: string) =>
-    searchTextOf({ subject: 'Hi', fromName: 'Ada', fromAddress: 'ada@example.com', recipients, text })
-  expect(of(['b@x.example', 'c@x.example'], 'Text')).toBe('Hi Ada ada@example.com b@x.example c@x.example Text')
-  expect(of(Array<string>(101).fill('b'), '').split(' b')).toHaveLength(101)
-  expect(of([], 'x'.repeat(60_001))).toHaveLength('Hi Ada ada@example.com '.length + 60_000)
-  expect(of([], '\ud800')).toBe('Hi Ada ada@example.com \ufffd')
-})
 
 const full = {
   ...{ id: 'msg_1', organization_id: 'org_1', mailbox_id: 'mbx_1', thread_id: 'thrd_1', direction: 'inbound', status: 'received' },

@@ -127,25 +127,6 @@ export function snippetOf(text: string): string {
 /** Characters of a text that are searched. */
 export const searchedCharactersMax = 60_000
 
-/** The text of the search index: subject, addresses and the beginning of the text. A tsvector of PostgreSQL has at most 1 MB. */
-export function searchTextOf(message: {
-  subject: string
-  fromName: string
-  fromAddress: string
-  recipients: string[]
-  text: string
-}): string {
-  return [
-    message.subject,
-    message.fromName,
-    message.fromAddress,
-    ...message.recipients.slice(0, 100),
-    message.text.slice(0, searchedCharactersMax),
-  ]
-    .join(' ')
-    .toWellFormed()
-}
-
 type Item = Static<typeof MessageItem>
 type FullItem = Item & Required<Pick<Item, 'headers'>>
 

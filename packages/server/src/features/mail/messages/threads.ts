@@ -16,10 +16,12 @@ import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { addToCounts } from '../stored/filing/count-store.ts'
 import * as referenceStore from '../stored/filing/reference-store.ts'
+import { toConditions } from '../stored/lists/filter-conditions-store.ts'
 import { listByThread } from '../stored/lists/list-store.ts'
+import { findNewest } from '../stored/lists/newest-store.ts'
 import * as listStore from '../stored/lists/thread-list-store.ts'
 import type * as store from '../stored/message-store.ts'
-import { readQuery, type SearchQuery } from '../stored/search/search-query.ts'
+import { readQuery, type SearchQuery, toTsQuery } from '../stored/search/search-query.ts'
 import { inSearchSlot } from '../stored/search/search-slots.ts'
 import * as searchStore from '../stored/search/search-store.ts'
 import * as threadStore from '../stored/thread-store.ts'
@@ -104,7 +106,10 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
   /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
   async function nextHits({ organizationId, mailboxId }: listStore.OwnerScope, query: SearchQuery, cursor: string | null) {
     if (mailboxId === null) return searchStore.scanHits(db.reads, organizationId, query, cursor)
-    const hits = await searchStore.findHits(db.reads, mailboxId, { q: query }, { limit: hitsPerRound, cursor })
+    const hits = await findNewest(db.reads, toConditions({ column: 'mailbox_id', id: mailboxId }, { search: toTsQuery(query) }), {
+      limit: hitsPerRound,
+      cursor,
+    })
     return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? hits[hitsPerRound - 1]! : null }
   }
 

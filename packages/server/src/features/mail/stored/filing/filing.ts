@@ -3,10 +3,10 @@ import { newId } from '../../../../core/ids.ts'
 import type { Tx } from '../../../../core/sql.ts'
 import { shareThread } from '../../../../core/turn.ts'
 import { insertAttachments, type NewAttachment } from '../../attachments/operations.ts'
-import { type MessageRow, searchTextOf } from '../../messages/model.ts'
+import type { MessageRow } from '../../messages/model.ts'
 import { countedOf } from '../../usage/model.ts'
 import { countMail } from '../../usage/operations.ts'
-import { toSearchVector } from '../search/words.ts'
+import { searchedTexts, toSearchVector } from '../search/words.ts'
 import * as threadStore from '../thread-store.ts'
 import { addToCounts, countsOf } from './count-store.ts'
 import * as store from './filing-store.ts'
@@ -129,7 +129,7 @@ async function write(tx: Tx, placed: Placed[], raws: store.NewRaw[], beside: () 
   for (const { filing, place } of placed) {
     const { threadId, inReplyToMessageId } = place
     // Messages that are filed together wait together.
-    const search = await shareThread(first.filing.message.organization_id, () => toSearchVector(searchText(filing.message)))
+    const search = await shareThread(first.filing.message.organization_id, () => toSearchVector(searchedTexts(filing.message)))
     rows.push({ ...filing.message, thread_id: threadId, in_reply_to_message_id: inReplyToMessageId, search })
   }
   const threads = threadsOf(rows)
@@ -178,15 +178,6 @@ const ownerOf = (message: Filing['message']) => ({
   organization_id: message.organization_id,
   created_at: message.created_at,
 })
-
-const searchText = (message: Filing['message']): string =>
-  searchTextOf({
-    subject: message.subject,
-    fromName: message.from_name,
-    fromAddress: message.from_address,
-    recipients: [...message.to_addresses, ...message.cc_addresses],
-    text: message.text,
-  })
 
 /** The addresses of a message that its thread lists as participants. */
 const addressesOf = (row: MessageRow): string[] =>

@@ -16,9 +16,8 @@ export type MessageFilter = {
   status?: string | undefined
   label?: string | undefined
   flag?: string | undefined
-  from?: string | undefined
-  to?: string | undefined
-  subject?: string | undefined
+  /** A search in the words of messages, as the text of a `tsquery`. */
+  search?: string | undefined
   tag?: string | undefined
   metadata?: string | undefined
   after?: Date | undefined
@@ -26,18 +25,11 @@ export type MessageFilter = {
   thread_id?: string | undefined
 }
 
-const recipients = 'm.to_addresses || m.cc_addresses || m.bcc_addresses'
-/** The recipients as the index stores them. */
-const foldedRecipients = `CASE WHEN cardinality(${recipients}) = 1 THEN ARRAY[lower((${recipients})[1])] ELSE folded_addresses(${recipients}) END`
-
 /** Threads of one folder. `isUnread` leaves out threads without an unread message, and `from` threads whose latest message has a lower id. */
 export type ThreadPlaces = { folder: string; isUnread: boolean; from: string }
 
 /** The messages of one mailbox or of one organization, which have an index each. */
 export type MessageOwner = { column: 'mailbox_id' | 'organization_id'; id: string }
-
-/** A substring of a column of the trigram index. `pattern` is the parameter of the whole one. */
-export type Substring = { column: string; text: string; pattern: string }
 
 /** Filters as SQL. Each part is empty or begins with ` AND `. */
 export type Conditions = {
@@ -48,11 +40,8 @@ export type Conditions = {
   scope: string
   /** Conditions that few of the scanned messages may meet. */
   sought: string
-  /**
-   * The same conditions in the form of an index by owner and partition, with the prefix of that index. Null without such an index. Those of
-   * `substrings` are left out of the text, because only some of each may be worth a look into the index.
-   */
-  indexed: { prefix: PartitionPrefix; text: string; substrings: Substring[] } | null
+  /** The same conditions in the form of an index by owner and partition, with the prefix of that index. Null without such an index. */
+  indexed: { prefix: PartitionPrefix; text: string } | null
   /** The part of the scope that ends the scan. */
   reach: string
   /** The threads whose index finds the rest. Null when the scan, or another index, finds it sooner. */
@@ -73,22 +62,20 @@ function add<T>(part: Part, value: T | undefined, condition: (parameter: string)
   if (value !== undefined) part.text += ` AND ${condition(`$${part.values.push(value)}`)}`
 }
 
-/** `isInParts` is true when the trigram index can find the sender or the subject. */
-export function toConditions(owner: MessageOwner, filter: MessageFilter, isInParts: boolean): Conditions {
+export function toConditions(owner: MessageOwner, filter: MessageFilter): Conditions {
   const values: unknown[] = [owner.id, null, null]
   const reach = toReach(values, filter)
   const scope = reach + toScope(values, filter)
-  const { sought, indexed, substrings } = toSought(values, filter)
-  const prefix = prefixOf(owner, filter, isInParts)
-  return { owner, values, reach, scope, sought, indexed: prefix && { prefix, text: indexed, substrings }, places: placesOf(filter) }
+  const { sought, indexed } = toSought(values, filter)
+  const prefix = prefixOf(owner, filter)
+  return { owner, values, reach, scope, sought, indexed: prefix && { prefix, text: indexed }, places: placesOf(filter) }
 }
 
-/** The index that finds the messages. Those of recipients and substrings are by mailbox only. */
-function prefixOf({ column }: MessageOwner, filter: MessageFilter, isInParts: boolean): PartitionPrefix | null {
+/** The index that finds the messages. That of words is by mailbox only. */
+function prefixOf({ column }: MessageOwner, filter: MessageFilter): PartitionPrefix | null {
+  if (filter.search !== undefined) return column === 'mailbox_id' ? 's' : null
   if (hasMarks(filter)) return column === 'mailbox_id' ? 'm' : 'o'
-  if (column === 'organization_id') return null
-  if (filter.to !== undefined) return 'r'
-  return isInParts ? 'p' : null
+  return null
 }
 
 function toReach(values: unknown[], filter: MessageFilter): string {
@@ -125,18 +112,19 @@ function toScope(values: unknown[], filter: MessageFilter): string {
 const hasMarks = ({ label, tag, metadata }: MessageFilter): boolean => [label, tag, metadata].some((mark) => mark !== undefined)
 
 /** The conditions on tags and metadata of a message, each after ` AND `. */
-export function markConditions({ tag, metadata }: Pick<MessageFilter, 'tag' | 'metadata'>, parameter: (value: unknown) => string): string {
+function markConditions({ tag, metadata }: Pick<MessageFilter, 'tag' | 'metadata'>, parameter: (value: unknown) => string): string {
   const tagged = tag === undefined ? '' : ` AND m.tags @> ARRAY[${parameter(tag)}]::text[]`
   return metadata === undefined ? tagged : `${tagged} AND m.metadata @> ANY(${parameter(filterObjects(metadata))}::jsonb[])`
 }
 
-/** A pattern of ILIKE for texts that contain this one. */
-export const toPattern = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`
-
-function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string; substrings: Substring[] } {
+function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string } {
   const sought: Part = { text: '', values }
-  const substrings: Substring[] = []
   let indexed = ''
+  add(sought, filter.search, (p) => {
+    indexed += ` AND m.search @@ ${p}::tsquery`
+    // Not in the form of the index, which has the words of every mailbox.
+    return `(m.search @@ ${p}::tsquery) IS TRUE`
+  })
   add(sought, filter.label, (p) => {
     indexed += ` AND m.labels @> ARRAY[${p}]::text[]`
     return `${p} = ANY(m.labels)`
@@ -151,23 +139,7 @@ function toSought(values: unknown[], filter: MessageFilter): { sought: string; i
     indexed += ` AND ${exact}`
     return exact
   })
-  add(sought, filter.to?.toLowerCase(), (p) => {
-    indexed += ` AND (${foldedRecipients}) @> ARRAY[${p}]::text[]`
-    return `${p} = ANY(SELECT lower(a) FROM unnest(${recipients}) a)`
-  })
-  add(sought, filter.from === undefined ? undefined : toPattern(filter.from), (p) => {
-    const exact = `(m.from_address ILIKE ${p} OR m.from_name ILIKE ${p})`
-    indexed += ` AND ${exact}`
-    substrings.push({ column: `(m.from_address || E'\\n' || m.from_name)`, text: filter.from as string, pattern: p })
-    return exact
-  })
-  add(sought, filter.subject === undefined ? undefined : toPattern(filter.subject), (p) => {
-    // Not in the form of the index, which would read all of its trigrams.
-    indexed += ` AND m.subject || '' ILIKE ${p}`
-    substrings.push({ column: 'm.subject', text: filter.subject as string, pattern: p })
-    return `m.subject ILIKE ${p}`
-  })
-  return { sought: sought.text, indexed, substrings }
+  return { sought: sought.text, indexed }
 }
 
 /** The threads of the folder. Null when another filter may leave few of their messages. */

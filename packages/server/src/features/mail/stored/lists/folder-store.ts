@@ -1,11 +1,10 @@
 // The SQL that lists the messages of one folder of threads: threads in the order of their latest message, and the messages in them.
 import { before } from '../../../../core/page.ts'
 import type { Sql } from '../../../../core/sql.ts'
-import type { ListedMessage } from '../message-store.ts'
 import type { Conditions, MessageOwner, ThreadPlaces } from './filter-conditions-store.ts'
 
 /**
- * The newest messages below the cursor that meet the conditions and are in threads of a folder. Reads the threads with a later message first,
+ * The ids of the newest messages below the cursor that meet the conditions and are in threads of a folder. Reads the threads with a later message first,
  * then the others by their latest message, until the next thread cannot have a newer message than the last row.
  */
 export async function listByFolder(
@@ -14,7 +13,7 @@ export async function listByFolder(
   places: ThreadPlaces,
   cursor: string,
   limit: number,
-): Promise<ListedMessage[]> {
+): Promise<string[]> {
   const { owner } = conditions
   let found = await findNewest(sql, conditions, await findSpanning(sql, owner, places, cursor), cursor, limit)
   for (let [count, position] = [limit, cursor]; ; count *= 4) {
@@ -26,11 +25,7 @@ export async function listByFolder(
     const oldest = found[limit - 1]
     if (threads.length < count || (oldest !== undefined && oldest >= position)) break
   }
-  const { rows } = await sql.query<ListedMessage>({
-    text: `SELECT m.id FROM messages m WHERE m.id = ANY($1) ORDER BY m.id DESC`,
-    values: [found],
-  })
-  return rows
+  return found
 }
 
 /** The ranges of the index of threads that make up a folder. */

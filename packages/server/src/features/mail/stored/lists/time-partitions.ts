@@ -7,8 +7,8 @@ const partitionMs = 2 ** 30
 const partitionOf = (id: string): number => Math.floor(timeOfId(id) / partitionMs)
 const nameOf = (partition: number): string => firstId('message', partition * partitionMs).slice(4, 8)
 
-/** The indexes by owner and partition: search, parts (of senders and subjects), recipients, marks, and marks of an organization. */
-export type PartitionPrefix = 's' | 'p' | 'r' | 'm' | 'o'
+/** The indexes by owner and partition: words, marks, and marks of an organization. */
+export type PartitionPrefix = 's' | 'm' | 'o'
 
 /** Condition for the messages `m` of partitions, in the form of the index. The parameter is a list of `partitionKeys`. */
 export const inPartitions = (prefix: PartitionPrefix, column: 'mailbox_id' | 'organization_id', parameter: string): string =>
@@ -26,22 +26,15 @@ const hitsPerPartition = (hits: number, fromMs: number, backToMs: number): numbe
 /** The expected hits per partition, extrapolated from a stretch. */
 export const expectedHits = ({ hits, firstId, lastId }: Stretch): number => hitsPerPartition(hits, timeOfId(firstId), timeOfId(lastId))
 
-/** Hits that may be expected in all remaining partitions, to find them without the partitions. */
-const restHitsMax = 500
-
-/** Finds the newest hits with ids below `to` in an index without its partitions. */
-export type Rest<T> = { isFaster: () => Promise<boolean>; ask: (to: string, limit: number) => Promise<T[]> }
-
 /**
  * Finds hits older than a stretch, partition by partition back to the oldest id, until it has `wanted`. Queries several partitions at once
- * where hits are rare. `ask` takes names of partitions, and returns their newest hits, at most `limit`. `rest` may find the remaining ones at once.
+ * where hits are rare. `ask` takes names of partitions, and returns their newest hits, at most `limit`.
  */
 export async function askPartitions<T>(
   stretch: Stretch,
   oldestId: string,
   wanted: number,
   ask: (names: string[], limit: number) => Promise<T[]>,
-  rest?: Rest<T>,
 ): Promise<T[]> {
   const found: T[] = []
   const partitions = Array.from(
@@ -53,9 +46,6 @@ export async function askPartitions<T>(
     found.push(...(await ask(asked.map(nameOf), wanted - found.length)))
     const lastAsked = asked.at(-1) as number
     const perPartition = hitsPerPartition(stretch.hits + found.length, timeOfId(stretch.firstId), lastAsked * partitionMs)
-    const isRare = partitions.length > 1 && perPartition * partitions.length <= restHitsMax
-    if (rest && isRare && found.length < wanted && (await rest.isFaster()))
-      return [...found, ...(await rest.ask(firstId('message', lastAsked * partitionMs), wanted - found.length))]
     together = Math.max(1, Math.min(2 * together, Math.ceil((wanted - found.length) / perPartition)))
   }
   return found

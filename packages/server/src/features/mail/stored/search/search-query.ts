@@ -1,6 +1,6 @@
 // Reads the query of a search, and marks its matches: words, "phrases", OR between alternatives, and - before words that must be absent.
 import { invalid } from '../../../../core/errors.ts'
-import { cutWords, type Word } from './words.ts'
+import { cutWords, type Field, fieldWord, type Word } from './words.ts'
 
 /** Words that stand beside each other in this order, or must not. */
 type Term = { words: Word[]; isExcluded: boolean }
@@ -43,16 +43,50 @@ function wordsOf(text: string): Word[] {
 /** The query as the text of a `tsquery`. Empty for a query without words, which matches nothing. */
 export const toTsQuery = (query: SearchQuery): string => query.map((terms) => terms.map(termText).join(' & ')).join(' | ')
 
-const termText = ({ words, isExcluded }: Term): string => {
-  const phrase = words.map((word, index) => {
-    const distance = word.position - (words[index - 1]?.position ?? 0)
-    return `${index === 0 ? '' : ` <${Math.min(distance, distanceMax)}> `}'${word.word.replace(/['\\]/g, '$&$&')}'${word.kind === 'last' ? ':*' : ''}`
-  })
-  return `${isExcluded ? '!' : ''}(${phrase.join('')})`
-}
+const termText = ({ words, isExcluded }: Term): string =>
+  `${isExcluded ? '!' : ''}(${phraseOf(words.map((word) => ({ ...word, isStart: word.kind === 'last' })))})`
 
 /** The largest distance of PostgreSQL's phrases. */
 const distanceMax = 16_384
+
+/** Words beside each other. `isStart` for the start of a word. */
+function phraseOf(words: (Pick<Word, 'word' | 'position'> & { isStart: boolean })[]): string {
+  const parts = words.map(({ word, position, isStart }, index) => {
+    const distance = position - (words[index - 1]?.position ?? 0)
+    return `${index === 0 ? '' : ` <${Math.min(distance, distanceMax)}> `}${lexeme(word)}${isStart ? ':*' : ''}`
+  })
+  return parts.join('')
+}
+
+const lexeme = (word: string): string => `'${word.replace(/['\\]/g, '$&$&')}'`
+
+/** A shorter start would be that of very many words. */
+const startCharactersMin = 2
+
+/**
+ * Filters by fields as the text of a `tsquery`: a recipient is a whole address. Of a sender or a subject, neighbouring words, of which the last may be
+ * the start of a word. Undefined without a filter.
+ */
+export function toFieldQuery({ from, to, subject }: { [F in Field]?: string | undefined }): string | undefined {
+  const parts: string[] = []
+  if (from !== undefined) parts.push(fieldPhrase('from', from))
+  if (to !== undefined) parts.push(lexeme(fieldWord('to', to.toLowerCase())))
+  if (subject !== undefined) parts.push(fieldPhrase('subject', subject))
+  return parts.length === 0 ? undefined : parts.map((part) => `(${part})`).join(' & ')
+}
+
+function fieldPhrase(field: Field, text: string): string {
+  const words = wordsOf(text)
+  // A field without words matches nothing.
+  if (words.length === 0) return lexeme(fieldWord(field, ''))
+  return phraseOf(
+    words.map(({ word, position, kind }, index) => ({
+      word: fieldWord(field, word),
+      position,
+      isStart: kind === 'last' || (kind === 'word' && index === words.length - 1 && word.length >= startCharactersMin),
+    })),
+  )
+}
 
 /** Characters shown before and behind a match, and the largest number of pieces of a text. */
 const charactersBefore = 80

@@ -1,7 +1,9 @@
 // Words of the search index, and queries that find them.
 import { describe, expect, test } from 'vitest'
 import { markAll, markPieces, readQuery, toTsQuery } from './search-query.ts'
-import { cutWords, toSearchVector, type Word } from './words.ts'
+import { cutWords, searchedTexts, toSearchVector, type Word } from './words.ts'
+
+const vectorOf = (text: string): Buffer => toSearchVector({ text, from: '', to: [], subject: '' })
 
 function wordsOf(text: string): Word[] {
   const words: Word[] = []
@@ -89,8 +91,8 @@ test('a query of more than 64 words is refused', () => {
 })
 
 test('a vector has each word with its places', () => {
-  expect(toSearchVector('to be or to')).toEqual(Buffer.from('\0\0\0\x03to\0\0\x02\0\x01\0\x04be\0\0\x01\0\x02or\0\0\x01\0\x03', 'latin1'))
-  expect(toSearchVector(' \n ')).toEqual(Buffer.from([0, 0, 0, 0]))
+  expect(vectorOf('to be or to')).toEqual(Buffer.from('\0\0\0\x03to\0\0\x02\0\x01\0\x04be\0\0\x01\0\x02or\0\0\x01\0\x03', 'latin1'))
+  expect(vectorOf(' \n ')).toEqual(Buffer.from([0, 0, 0, 0]))
 })
 
 test('the longest texts make vectors below 1 MB', () => {
@@ -104,7 +106,7 @@ test('the longest texts make vectors below 1 MB', () => {
   ]
   // PostgreSQL aligns each lexeme to two bytes.
   for (const text of texts) {
-    const vector = toSearchVector(text)
+    const vector = vectorOf(text)
     expect([vector.length < 1_000_000, vector.readInt32BE() <= 16_400]).toEqual([true, true])
   }
 })
@@ -112,7 +114,37 @@ test('the longest texts make vectors below 1 MB', () => {
 test.each(['@', 'a@', '@a.', 'a.', 'é', '报', 'à\u0300', '"', '-"'])('repeated %j takes time in proportion to its length', (unit) => {
   const started = performance.now()
   const text = unit.repeat(60_000 / unit.length)
-  toSearchVector(text)
+  vectorOf(text)
   markPieces(text, readQuery(text.slice(0, 60)))
   expect(performance.now() - started).toBeLessThan(2_000)
+})
+
+test('the words of sender, recipients and subject stand in the index by themselves', () => {
+  const vector = toSearchVector({ text: '', from: 'Ada ada@x.example', to: ['Bob@X.example'], subject: 'Hi Ada' }).toString('latin1')
+  const words = [
+    'f:ada\0\0\x02\0\x01\0\x02',
+    'f:ada@x.example\0\0\x01\0\x02',
+    'f:x\0',
+    'f:example\0',
+    's:hi\0\0\x01\0\x01',
+    's:ada\0',
+    't:bob@x.example\0',
+  ]
+  for (const word of words) expect(vector).toContain(word)
+})
+
+test('the search covers 100 recipients and 60,000 characters, and filters all recipients', () => {
+  const message = {
+    subject: 'Hi',
+    from_name: 'Ada',
+    from_address: 'ada@example.com',
+    cc_addresses: ['c@x.example'],
+    bcc_addresses: ['d@x.example'],
+  }
+  const of = (to_addresses: string[], text: string) => searchedTexts({ ...message, to_addresses, text })
+  expect(of(['b@x.example'], 'Text').text).toBe('Hi Ada ada@example.com b@x.example c@x.example Text')
+  expect(of(['b@x.example'], '').to).toEqual(['b@x.example', 'c@x.example', 'd@x.example'])
+  expect(of(Array<string>(101).fill('b'), '').text.split(' b')).toHaveLength(101)
+  expect(of([], 'x'.repeat(60_001)).text).toHaveLength('Hi Ada ada@example.com c@x.example '.length + 60_000)
+  expect(of([], '\ud800').text).toBe('Hi Ada ada@example.com c@x.example \ufffd')
 })

@@ -1,4 +1,5 @@
 // Cuts texts into words for search. The index and the queries are cut by the same rules.
+import { type MessageRow, searchedCharactersMax } from '../../messages/model.ts'
 
 /** A word with its place: `position` counts words from 1, and `start` and `end` are offsets in the text. */
 export type Word = { word: string; position: number; start: number; end: number; kind: WordKind }
@@ -93,17 +94,40 @@ function findAddresses(text: string): Span[] {
 /** Limit of PostgreSQL: positions per lexeme. */
 const positionsMax = 255
 
+/** The fields that lists filter by. Their words stand in the index a second time, behind the letter of the field. */
+export type Field = 'from' | 'to' | 'subject'
+
+/** A word of a field in the index. No word of a text contains a colon. */
+export const fieldWord = (field: Field, word: string): string => `${field[0]}:${word}`
+
+/** The texts of a message that are searched. `to` are the addresses of all its recipients. */
+export type SearchedTexts = { text: string; from: string; to: string[]; subject: string }
+
+type Addressed = Pick<MessageRow, 'subject' | 'from_name' | 'from_address' | 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'text'>
+
+/** The texts of a message that are searched: of its text the beginning, because a tsvector of PostgreSQL has at most 1 MB. */
+export function searchedTexts(message: Addressed): SearchedTexts {
+  const from = `${message.from_name} ${message.from_address}`
+  const recipients = [...message.to_addresses, ...message.cc_addresses].slice(0, 100)
+  const text = [message.subject, from, ...recipients, message.text.slice(0, searchedCharactersMax)].join(' ').toWellFormed()
+  return { text, from, to: [...message.to_addresses, ...message.cc_addresses, ...message.bcc_addresses], subject: message.subject }
+}
+
 /**
- * The words of a text as a `tsvector` in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its positions
- * and these. PostgreSQL sorts them.
+ * The words of a message as a `tsvector` in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its
+ * positions and these. PostgreSQL sorts them.
  */
-export function toSearchVector(text: string): Buffer {
+export function toSearchVector({ text, from, to, subject }: SearchedTexts): Buffer {
   const places = new Map<string, number[]>()
-  cutWords(text, ({ word, position }) => {
-    const known = places.get(word)
-    if (known === undefined) places.set(word, [position])
-    else if (known.length < positionsMax) known.push(position)
-  })
+  const note = (word: string, position: number): void => {
+    const positions = places.get(word)
+    if (positions === undefined) places.set(word, [position])
+    else if (positions.length < positionsMax) positions.push(position)
+  }
+  cutWords(text, ({ word, position }) => note(word, position))
+  cutWords(from, ({ word, position }) => note(fieldWord('from', word), position))
+  cutWords(subject, ({ word, position }) => note(fieldWord('subject', word), position))
+  for (const address of to) note(fieldWord('to', address.toLowerCase()), 1)
   // UTF-8 takes at most three bytes per code unit.
   const sizeMax = [...places].reduce((sum, [word, positions]) => sum + 3 * word.length + 3 + 2 * positions.length, 4)
   const vector = Buffer.allocUnsafe(sizeMax)
