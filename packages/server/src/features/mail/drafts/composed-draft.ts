@@ -1,8 +1,8 @@
 // The message that a draft would be sent as. Review, outbound guard and queue all use it.
 import { type ForwardBodies, forwardSubject } from '@callsign/mail/compose/reply'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import type { MessageRow } from '../messages/model.ts'
 import { type OutgoingMessage, readAddress } from '../outbound/model.ts'
+import type { MessageRow } from '../stored/model.ts'
 import type { DraftRow } from './model.ts'
 
 /** A message without its files, whose sender is not yet known. */

@@ -8,7 +8,6 @@ import type { Database, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import { bytesOf, checkTotal } from '../attachments/model.ts'
 import { type Attachments, findFiles, moveToMessage } from '../attachments/operations.ts'
-import type { MessageRow } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import {
   bodyBytes,
@@ -21,6 +20,7 @@ import {
 } from '../outbound/model.ts'
 import type { OutboundMail } from '../outbound/operations.ts'
 import type { Storage } from '../storage/operations.ts'
+import type { MessageRow } from '../stored/model.ts'
 import { type ComposedDraft, composeDraft, type Forwarded } from './composed-draft.ts'
 import { checkComplete, type DraftRow, type SentBy } from './model.ts'
 import * as store from './store.ts'

@@ -10,8 +10,8 @@ import { formatAddress } from '@callsign/mail/mail-address'
 import type { Static } from 'typebox'
 import { ApiError, invalid } from '../../../core/errors.ts'
 import { readLabels, readTags, toTags } from '../../../core/metadata.ts'
-import { snippetOf } from '../messages/model.ts'
 import { asList, checkHeaders, checkSubject, readAddress, readAddresses } from '../outbound/model.ts'
+import { snippetOf } from '../stored/model.ts'
 import { type ApprovalColumns, toApproval } from './approval.ts'
 
 /** The kind of the job that sends a scheduled draft. */

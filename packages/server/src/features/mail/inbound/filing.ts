@@ -8,7 +8,7 @@ import type { ParsedMessage } from '@callsign/mail/mime/parse'
 import { now } from '../../../core/clock.ts'
 import { newId } from '../../../core/ids.ts'
 import { type MailboxOwner, mailboxAddressOf } from '../../account/identities/model.ts'
-import { type MessageRow, snippetOf } from '../messages/model.ts'
+import { type MessageRow, snippetOf } from '../stored/model.ts'
 import { type Arrival, addressesOf, headersOf, hostedVerdicts } from './model.ts'
 
 /** A received message after parsing and authentication. */

@@ -1,9 +1,9 @@
 // Judges arriving messages by the rules and threads of their mailboxes.
 import type { Sql, Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import { answeredThreads, type Filing, findParticipants, findThreads, type KnownThreads } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
 import type { FoundRules, MailRules } from '../rules/operations.ts'
+import { answeredThreads, type Filing, findParticipants, findThreads, type KnownThreads } from '../stored/mail-store.ts'
 import { type Author, isAuthenticated, isProven, outsideDomain, withForeignFlag } from './model.ts'
 
 /** A message for one mailbox. */

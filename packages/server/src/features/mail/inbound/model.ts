@@ -8,8 +8,8 @@ import type { Flag } from '@callsign/mail/content/deception/flags'
 import { addressDomain, type ParsedAddress } from '@callsign/mail/mime/addresses'
 import type { ParsedMessage } from '@callsign/mail/mime/parse'
 import type { MailboxOwner } from '../../account/identities/model.ts'
-import type { Filing, NewRaw } from '../messages/operations.ts'
 import type { Guardrail } from '../rules/model.ts'
+import type { Filing, NewRaw } from '../stored/mail-store.ts'
 
 const roles = new Set(['postmaster', 'abuse'])
 

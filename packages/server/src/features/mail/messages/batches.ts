@@ -8,8 +8,7 @@ import type { Emit } from '../../../core/event.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import * as deliveryStore from '../stored/filing/delivery-store.ts'
-import * as store from '../stored/message-store.ts'
+import * as mailStore from '../stored/mail-store.ts'
 import { emitLabelChanges } from './label-changes.ts'
 import { changeMessages } from './message-changes.ts'
 import { toMessage } from './model.ts'
@@ -26,7 +25,7 @@ export interface MessageBatches {
 type Parts = { db: Database; attachments: Attachments; emit: Emit; setMessagesTrashed: Threads['setMessagesTrashed'] }
 
 export function createMessageBatches({ db, attachments, emit, setMessagesTrashed }: Parts): MessageBatches {
-  const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
+  const scopeOf = ({ organizationId, agents }: Caller): mailStore.ChangeScope => ({
     organizationId,
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
   })
@@ -44,12 +43,12 @@ export function createMessageBatches({ db, attachments, emit, setMessagesTrashed
       }),
 
     async getMessages(caller, { ids }) {
-      const sizes = await store.findBodySizes(db, scopeOf(caller), ids)
+      const sizes = await mailStore.findBodySizes(db, scopeOf(caller), ids)
       const mayReadQuarantine = hasScope(caller, 'quarantine:read')
       const known = ids.filter((id) => sizes.has(id) && (mayReadQuarantine || !sizes.get(id)?.is_quarantined))
       if (known.length === 0) throw notFound('message')
       const fitting = known.slice(0, countFitting(known.map((id) => sizes.get(id)?.size ?? 0)))
-      const [rows, recipients] = await Promise.all([store.findMessages(db, fitting), deliveryStore.findRecipients(db, fitting)])
+      const [rows, recipients] = await Promise.all([mailStore.findMessages(db, fitting), mailStore.findRecipients(db, fitting)])
       const shown = fitting.flatMap((id) => rows.get(id) ?? [])
       const data = shown.map(async (row) => ({
         ...toMessage(row, attachments.showRows(await attachments.filesOf(row)), recipients.get(row.id) ?? []),

@@ -1,8 +1,7 @@
 // Changes of the labels of messages, as the event that announces them. States that people change are labels too: read, unread, starred, trash.
 import type { Emit } from '../../../core/event.ts'
 import type { Tx } from '../../../core/sql.ts'
-import type { ChangedMessage } from '../stored/message-store.ts'
-import type { LockedThread, MovedMessage } from '../stored/trash-store.ts'
+import type { ChangedMessage, LockedThread, MovedMessage } from '../stored/mail-store.ts'
 
 export type LabelChange = {
   id: string

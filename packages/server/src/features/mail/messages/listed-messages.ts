@@ -3,7 +3,7 @@ import { type MessageItem, type View, viewDefault } from '@callsign/contract/mes
 import type { Static } from 'typebox'
 import type { Sql } from '../../../core/sql.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import { findListed } from '../stored/message-store.ts'
+import { findListed } from '../stored/mail-store.ts'
 import { toItem } from './model.ts'
 
 /** The messages of these ids, in this order, with the fields of the view. Leaves out one that was deleted since it was listed. */

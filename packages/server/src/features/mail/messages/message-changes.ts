@@ -7,7 +7,7 @@ import { now } from '../../../core/clock.ts'
 import { invalid } from '../../../core/errors.ts'
 import { checkMetadataValues, metadataTooLarge, readTags, toTags } from '../../../core/metadata.ts'
 import { isCheckViolation, type Tx } from '../../../core/sql.ts'
-import * as store from '../stored/message-store.ts'
+import * as mailStore from '../stored/mail-store.ts'
 import { type LabelChange, labelChangeOf } from './label-changes.ts'
 
 type Change = BodyOf<typeof updateMessage>
@@ -15,12 +15,12 @@ type Change = BodyOf<typeof updateMessage>
 /** Changes messages of the scope, in the caller's transaction, and returns the changes of their labels too. Messages outside the scope are absent. */
 export async function changeMessages(
   tx: Tx,
-  scope: store.ChangeScope,
+  scope: mailStore.ChangeScope,
   ids: string[],
   change: Change,
 ): Promise<{ flags: Static<typeof MessageFlags>[]; changes: LabelChange[] }> {
   if (change.metadata) checkMetadataValues(change.metadata)
-  const changed = await store
+  const changed = await mailStore
     .updateFlags(tx, scope, ids, {
       isRead: change.is_read ?? null,
       isStarred: change.is_starred ?? null,

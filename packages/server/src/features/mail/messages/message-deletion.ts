@@ -6,10 +6,8 @@ import type { Call } from '../../../core/route.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
-import { addToCounts } from '../stored/filing/count-store.ts'
-import * as rawStore from '../stored/filing/raw-store.ts'
-import * as store from '../stored/message-store.ts'
-import * as trashStore from '../stored/trash-store.ts'
+import * as mailStore from '../stored/mail-store.ts'
+import { addToCounts } from '../stored/mail-store.ts'
 
 type Parts = { db: Database; blobs: Blobs; identities: Identities; attachments: Attachments }
 
@@ -31,13 +29,13 @@ export type ThreadPlace = { organizationId: string; mailboxId: string; threadId:
 
 export function createMessageDeletion({ db, blobs, identities, attachments }: Parts) {
   /** Deletes messages of a locked thread with the bytes that no other message uses. */
-  async function deleteFromThread(tx: Tx, thread: trashStore.LockedThread, deletion: Deletion): Promise<Released> {
-    const ids = await trashStore.lockForDeletion(tx, thread.id, deletion)
+  async function deleteFromThread(tx: Tx, thread: mailStore.LockedThread, deletion: Deletion): Promise<Released> {
+    const ids = await mailStore.lockForDeletion(tx, thread.id, deletion)
     if (ids.length === 0) return nothing
     const bytes = await findBytes(tx, ids)
-    const deleted = await trashStore.deleteMessages(tx, thread, ids, now())
+    const deleted = await mailStore.deleteMessages(tx, thread, ids, now())
     const rawIds = [...deleted.rawIds, ...bytes.rawIds]
-    const rawBlobs = rawIds.length > 0 ? await rawStore.deleteUnusedRaw(tx, rawIds) : []
+    const rawBlobs = rawIds.length > 0 ? await mailStore.deleteUnusedRaw(tx, rawIds) : []
     // A forward may share them. This query runs after the deletion, which waits for a concurrent forward.
     const attachmentBlobs = await findUnusedBlobs(tx, bytes.blobKeys)
     const { organization_id: organizationId, mailbox_id: mailboxId } = thread
@@ -52,9 +50,9 @@ export function createMessageDeletion({ db, blobs, identities, attachments }: Pa
     async deleteMessage(call: Call, mailbox: string, id: string) {
       const { mailboxId } = await identities.requireMailbox(call.caller, mailbox)
       await call.transact(async (tx) => {
-        const message = await trashStore.lockMessage(tx, mailboxId, id)
+        const message = await mailStore.lockMessage(tx, mailboxId, id)
         if (message) await deleteFromThread(tx, message.thread, { ids: [id], trashedBefore: null })
-        else if (!(await store.isDeleted(tx, mailboxId, id))) throw notFound('message')
+        else if (!(await mailStore.isDeleted(tx, mailboxId, id))) throw notFound('message')
       })
       return { id, deleted: true as const }
     },
@@ -63,13 +61,13 @@ export function createMessageDeletion({ db, blobs, identities, attachments }: Pa
     async purgeTrash(trashedBefore: Date): Promise<number> {
       let purged = 0
       for (;;) {
-        const expired = await trashStore.listExpired(db, trashedBefore, purgedTogether)
+        const expired = await mailStore.listExpired(db, trashedBefore, purgedTogether)
         const threads = Map.groupBy(expired, (message) => message.thread_id)
         let deleted = 0
         for (const [threadId, messages] of threads) {
-          const [{ organization_id: organizationId, mailbox_id: mailboxId }] = messages as [trashStore.Expired]
+          const [{ organization_id: organizationId, mailbox_id: mailboxId }] = messages as [mailStore.Expired]
           deleted += await db.transact(async (tx) => {
-            const thread = await trashStore.lockThread(tx, { organizationId, mailboxIds: [mailboxId] }, threadId)
+            const thread = await mailStore.lockThread(tx, { organizationId, mailboxIds: [mailboxId] }, threadId)
             const ids = messages.map(({ id }) => id)
             return thread === null ? 0 : (await deleteFromThread(tx, thread, { ids, trashedBefore })).messages
           })
@@ -82,7 +80,7 @@ export function createMessageDeletion({ db, blobs, identities, attachments }: Pa
 
     async deleteChosen({ organizationId, mailboxId, threadId }: ThreadPlace, choose: (tx: Tx) => Promise<string[]>): Promise<Released> {
       return db.transact(async (tx) => {
-        const thread = await trashStore.lockThread(tx, { organizationId, mailboxIds: [mailboxId] }, threadId)
+        const thread = await mailStore.lockThread(tx, { organizationId, mailboxIds: [mailboxId] }, threadId)
         return thread === null ? nothing : deleteFromThread(tx, thread, { ids: await choose(tx), trashedBefore: null })
       })
     },
@@ -90,15 +88,15 @@ export function createMessageDeletion({ db, blobs, identities, attachments }: Pa
     async emptyMailbox(tx: Tx, organizationId: string, mailboxId: string): Promise<void> {
       // Attachments share blobs within one mailbox only, so another mailbox needs none of these.
       const bytes = await findMailboxBytes(tx, mailboxId)
-      const rawIds = await store.deleteAll(tx, organizationId, mailboxId)
-      const rawBlobs = await rawStore.deleteUnusedRaw(tx, [...rawIds, ...bytes.rawIds])
+      const rawIds = await mailStore.deleteAll(tx, organizationId, mailboxId)
+      const rawBlobs = await mailStore.deleteUnusedRaw(tx, [...rawIds, ...bytes.rawIds])
       tx.afterCommit(() => attachments.deleteBlobs([...bytes.blobKeys, ...rawBlobs]))
     },
 
     async sweepBlobs(olderThanMs: number): Promise<number> {
       let deleted = 0
       const check = async (keys: string[]) => {
-        const named = new Set([...(await rawStore.findNamedBlobs(db, keys)), ...(await attachments.findSourceBlobs(keys))])
+        const named = new Set([...(await mailStore.findNamedBlobs(db, keys)), ...(await attachments.findSourceBlobs(keys))])
         for (const key of keys) {
           if (named.has(key)) continue
           await blobs.delete(key)

@@ -8,14 +8,11 @@ import type { Database } from '../../../core/sql.ts'
 import { shareThread } from '../../../core/turn.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import { type MessageFilter, type MessageOwner, toConditions } from '../stored/lists/filter-conditions-store.ts'
-import * as listStore from '../stored/lists/list-store.ts'
-import { findNewest } from '../stored/lists/newest-store.ts'
-import { markAll, markPieces, readQuery, toFieldQuery, toTsQuery } from '../stored/search/search-query.ts'
-import { inSearchSlot } from '../stored/search/search-slots.ts'
-import * as searchStore from '../stored/search/search-store.ts'
+import * as mailStore from '../stored/mail-store.ts'
+import { findNewest, type MessageFilter, type MessageOwner, markAll, markPieces, toConditions, toFieldQuery } from '../stored/mail-store.ts'
+import { searchedCharactersMax } from '../stored/model.ts'
 import type { ShowListed } from './listed-messages.ts'
-import { inView, searchedCharactersMax, toItem } from './model.ts'
+import { inView, toItem } from './model.ts'
 
 type Parts = { db: Database; identities: Identities; attachments: Attachments; showListed: ShowListed }
 
@@ -36,7 +33,7 @@ export function createMessageLists({ db, identities, attachments, showListed }: 
     )
 
   /** The messages of the organization, or of these mailboxes, each of which has a page of its own index. */
-  async function listFiltered({ organizationId, mailboxIds }: listStore.ListScope, filter: MessageFilter, page: PageRequest) {
+  async function listFiltered({ organizationId, mailboxIds }: mailStore.ListScope, filter: MessageFilter, page: PageRequest) {
     const owners: MessageOwner[] = mailboxIds?.map((id) => ({ column: 'mailbox_id', id })) ?? [
       { column: 'organization_id', id: organizationId },
     ]
@@ -59,16 +56,16 @@ export function createMessageLists({ db, identities, attachments, showListed }: 
     return { ...envelope, data: await showListed(data, view) }
   }
 
-  async function findMail(scope: listStore.ListScope, query: MailQuery, page: PageRequest): Promise<listStore.MailPage> {
+  async function findMail(scope: mailStore.ListScope, query: MailQuery, page: PageRequest): Promise<mailStore.MailPage> {
     const { direction, thread_id, folder, tag, metadata } = query
-    if (thread_id === undefined && !isFiltered(query)) return listStore.findMailPage(db.reads, scope, page)
+    if (thread_id === undefined && !isFiltered(query)) return mailStore.findMailPage(db.reads, scope, page)
     const [ids, total] = await Promise.all([
       isFiltered(query)
         ? listFiltered(scope, { direction, thread_id, folder, tag, metadata }, page)
-        : listStore.listByThread(db.reads, { ...scope, threadId: thread_id as string }, page).then(idsOf),
+        : mailStore.listByThread(db.reads, { ...scope, threadId: thread_id as string }, page).then(idsOf),
       thread_id === undefined
-        ? listStore.countByScope(db.reads, scope)
-        : listStore.countByThread(db.reads, { ...scope, threadId: thread_id }),
+        ? mailStore.countByScope(db.reads, scope)
+        : mailStore.countByThread(db.reads, { ...scope, threadId: thread_id }),
     ])
     return { ids, total }
   }
@@ -122,18 +119,16 @@ export function createMessageLists({ db, identities, attachments, showListed }: 
     async search(caller: Caller, mailbox: string, query: QueryOf<typeof contract.searchMessages>) {
       const page = readPage(query, 'message')
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
-      const q = readQuery(query.q)
       const { tag, metadata } = query
-      const rows = await inSearchSlot(caller.organizationId, () =>
-        searchStore.search(db.reads, mailboxId, { search: toTsQuery(q), tag, metadata }, page),
-      )
+      const owner = { organizationId: caller.organizationId, mailboxId }
+      const { rows, query: words } = await mailStore.search(db.reads, owner, query.q, { tag, metadata }, page)
       const { data, ...envelope } = pageOf(rows, page.limit)
       const hits: ReplyOf<typeof contract.searchMessages>['data'] = []
       for (const row of data) {
         const item = inView(toItem(row, attachments.showRows(await attachments.filesOf(row))), query.view)
         const highlights = await shareThread(caller.organizationId, () => ({
-          subject: markAll(row.subject, q),
-          text: markPieces(row.text.slice(0, searchedCharactersMax), q),
+          subject: markAll(row.subject, words),
+          text: markPieces(row.text.slice(0, searchedCharactersMax), words),
         }))
         hits.push({ ...item, highlights })
       }

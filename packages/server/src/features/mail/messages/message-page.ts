@@ -1,7 +1,7 @@
 // A page with one message, behind a signed link. A stranger may have written every value.
 import type { PageMessage } from '@callsign/mail/html/message-page'
 import type { Attachments } from '../attachments/operations.ts'
-import type { MessageRow } from './model.ts'
+import type { MessageRow } from '../stored/model.ts'
 import type { ContentWriter } from './provider.ts'
 
 /** `findSharedMessage` returns the message of a link, or null if the link does not open it. */

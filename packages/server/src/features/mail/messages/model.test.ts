@@ -3,7 +3,8 @@
 import { eventBodyBytesMax } from '@callsign/contract/events'
 import { formatAddress } from '@callsign/mail/mail-address'
 import { expect, test } from 'vitest'
-import { canMove, type MessageRow, moved, type RecipientRow, snippetOf, toDescription, toItem, toMessage } from './model.ts'
+import { canMove, type MessageRow, moved, type RecipientRow, snippetOf } from '../stored/model.ts'
+import { toDescription, toItem, toMessage } from './model.ts'
 
 const row = (status: string) =>
   ({

@@ -15,13 +15,9 @@ import type { Wait } from '../../../core/wait.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../../account/organizations/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import * as deliveryStore from '../stored/filing/delivery-store.ts'
-import { fileReleased } from '../stored/filing/filing.ts'
-import { listByThread } from '../stored/lists/list-store.ts'
-import { findThread } from '../stored/lists/thread-list-store.ts'
-import * as store from '../stored/message-store.ts'
-import { findJoined } from '../stored/thread-store.ts'
-import { lockMessage } from '../stored/trash-store.ts'
+import * as mailStore from '../stored/mail-store.ts'
+import { fileReleased, findJoined, findThread, listByThread, lockMessage } from '../stored/mail-store.ts'
+import type { MessageRow, RecipientRow } from '../stored/model.ts'
 import { createMessageBatches, type MessageBatches } from './batches.ts'
 import { emitLabelChanges } from './label-changes.ts'
 import { createShowListed } from './listed-messages.ts'
@@ -29,18 +25,12 @@ import { changeMessages } from './message-changes.ts'
 import { createMessageDeletion, type Released, type ThreadPlace } from './message-deletion.ts'
 import { createMessageLists, type MailQuery } from './message-lists.ts'
 import { createMessageSharing, type FindUnusableKeys, type MessageSharing } from './message-sharing.ts'
-import { type MessageDescription, type MessageRow, type RecipientRow, toDescription, toMessage, toRelease } from './model.ts'
+import { type MessageDescription, toDescription, toMessage, toRelease } from './model.ts'
 import type { ContentWriter } from './provider.ts'
 import { createRawFiles } from './raw-files.ts'
 import { createThreads, type Threads } from './threads.ts'
 import { isWanted } from './wait.ts'
 
-export { addToCounts } from '../stored/filing/count-store.ts'
-export { type Filed, type Filing, fileMessages } from '../stored/filing/filing.ts'
-export type { NewRaw } from '../stored/filing/filing-store.ts'
-export { answeredThreads, findThreads, type KnownThreads, learnRelayedIds } from '../stored/filing/known-threads.ts'
-export { findParticipants } from '../stored/filing/participants.ts'
-export { deleteUnusedRaw } from '../stored/filing/raw-store.ts'
 export type { ContentWriter } from './provider.ts'
 
 /** Stored messages and threads. Null results mean that the message was deleted, unless said otherwise. */
@@ -92,9 +82,9 @@ export interface Messages extends Threads, MessageBatches, MessageSharing {
   /** Locks the recipients of these messages until the transaction ends. */
   lockRecipients(tx: Tx, messageIds: string[]): Promise<Map<string, RecipientRow[]>>
   /** Writes delivery results of recipients, and the status of their messages. */
-  updateDeliveries(tx: Tx, deliveries: deliveryStore.DeliveryChange[], at: Date): Promise<void>
+  updateDeliveries(tx: Tx, deliveries: mailStore.DeliveryChange[], at: Date): Promise<void>
   /** The earlier messages with correspondents on a thread, with their delivery times. */
-  findExchange(exchange: deliveryStore.Exchange): Promise<deliveryStore.Exchanged[]>
+  findExchange(exchange: mailStore.Exchange): Promise<mailStore.Exchanged[]>
   hasExchanged(mailboxId: string, address: string): Promise<boolean>
   /** The messages from these correspondents since then, also trashed ones, by address without a tag. */
   countReceived(mailboxId: string, addresses: string[], since: Date): Promise<Map<string, number>>
@@ -135,9 +125,9 @@ type Parts = {
 
 export function createMessages(parts: Parts): Messages {
   const { db, blobs, accounts, identities, attachments, emit, compose, content, wait, findUnusableKeys } = parts
-  const loadMessage = batchLoader((ids) => store.findMessages(db, ids))
-  const loadHead = batchLoader((ids) => store.findHeads(db, ids))
-  const loadRecipients = batchLoader((ids) => deliveryStore.findRecipients(db, ids))
+  const loadMessage = batchLoader((ids) => mailStore.findMessages(db, ids))
+  const loadHead = batchLoader((ids) => mailStore.findHeads(db, ids))
+  const loadRecipients = batchLoader((ids) => mailStore.findRecipients(db, ids))
 
   const deletion = createMessageDeletion({ db, blobs, identities, attachments })
   const showListed = createShowListed(db.reads, attachments)
@@ -197,7 +187,7 @@ export function createMessages(parts: Parts): Messages {
         const seen = await lockMessage(tx, mailboxId, id)
         if (!seen) throw notFound('message')
         if (seen.status !== 'quarantined') return toRelease({ ...seen, id, thread_id: seen.thread.id })
-        const row = await store.releaseMessage(tx, id, now())
+        const row = await mailStore.releaseMessage(tx, id, now())
         const threadId = await fileReleased(tx, row, owner)
         await emit(tx, [{ type: 'email.received', organizationId, identityId, subjectId: id }])
         await accounts.audit(tx, organizationId, actorOf(call), 'message.released', id)
@@ -260,20 +250,20 @@ export function createMessages(parts: Parts): Messages {
 
     findMessage: (id) => loadMessage(id),
     findRecipients,
-    lockRecipients: deliveryStore.lockRecipients,
-    updateDeliveries: deliveryStore.updateDeliveries,
-    findExchange: (exchange) => deliveryStore.findExchange(db, exchange),
-    countReceived: (...from) => deliveryStore.countReceived(db, ...from),
+    lockRecipients: mailStore.lockRecipients,
+    updateDeliveries: mailStore.updateDeliveries,
+    findExchange: (exchange) => mailStore.findExchange(db, exchange),
+    countReceived: (...from) => mailStore.countReceived(db, ...from),
 
     async describe(ids) {
       // One character more than fits shows that a body was cut.
-      const rows = [...(await store.findCutMessages(db, ids, eventBodyBytesMax + 1)).values()]
+      const rows = [...(await mailStore.findCutMessages(db, ids, eventBodyBytesMax + 1)).values()]
       return new Map(await Promise.all(rows.map(async (row) => [row.id, toDescription(row, await showAttachments(row))] as const)))
     },
 
     async hasAutomaticAnswer(tx, message, address, since) {
-      await store.lockAutomaticAnswers(tx, message.mailbox_id, address)
-      return store.hasAutomaticAnswer(tx, message.mailbox_id, address, firstId('message', since.getTime()))
+      await mailStore.lockAutomaticAnswers(tx, message.mailbox_id, address)
+      return mailStore.hasAutomaticAnswer(tx, message.mailbox_id, address, firstId('message', since.getTime()))
     },
   }
 }

@@ -5,8 +5,8 @@ import { notFound } from '../../../core/errors.ts'
 import type { Database } from '../../../core/sql.ts'
 import { filesDeleted } from '../attachments/model.ts'
 import type { Attachments } from '../attachments/operations.ts'
-import * as rawStore from '../stored/filing/raw-store.ts'
-import type { MessageRow } from './model.ts'
+import * as mailStore from '../stored/mail-store.ts'
+import type { MessageRow } from '../stored/model.ts'
 
 type Parts = {
   db: Database
@@ -20,7 +20,7 @@ type Parts = {
 export const createReadRaw =
   (db: Database, blobs: Blobs) =>
   async (rawId: string): Promise<Buffer> => {
-    const raw = await rawStore.findRaw(db, rawId)
+    const raw = await mailStore.findRaw(db, rawId)
     if (!raw) throw notFound('message')
     return raw.bytes ?? blobs.get(raw.blobKey as string)
   }

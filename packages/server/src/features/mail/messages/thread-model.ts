@@ -1,32 +1,5 @@
 // The thread: its row, and its view in the API.
-import type { Metadata } from '@callsign/contract/metadata'
-import type { StoredFolder } from './model.ts'
-
-export type ThreadRow = {
-  id: string
-  mailbox_id: string
-  subject: string
-  snippet: string
-  message_count: number
-  unread_count: number
-  trashed_count: number
-  folder: StoredFolder
-  labels: string[]
-  metadata: Metadata | null
-  participants: string[]
-  last_message_at: Date
-  last_message_id: string
-  created_at: Date
-}
-
-/** Facts about the latest messages of a thread. Addresses are in lower case. */
-export type ThreadFacts = {
-  senders: string[]
-  recipients: string[]
-  size_bytes: number
-  last_received_at: Date | null
-  last_sent_at: Date | null
-}
+import type { ThreadFacts, ThreadRow } from '../stored/model.ts'
 
 export function toThread(row: ThreadRow, facts: ThreadFacts) {
   return {

@@ -10,26 +10,16 @@ import { now } from '../../../core/clock.ts'
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import type { Emit } from '../../../core/event.ts'
 import { changeMetadata, filterMark, metadataMarks } from '../../../core/metadata.ts'
-import { type PageRequest, readPage } from '../../../core/page.ts'
+import { readPage } from '../../../core/page.ts'
 import type { Call } from '../../../core/route.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import { addToCounts } from '../stored/filing/count-store.ts'
-import * as referenceStore from '../stored/filing/reference-store.ts'
-import { toConditions } from '../stored/lists/filter-conditions-store.ts'
-import { listByThread } from '../stored/lists/list-store.ts'
-import { findNewest } from '../stored/lists/newest-store.ts'
-import * as listStore from '../stored/lists/thread-list-store.ts'
-import type * as store from '../stored/message-store.ts'
-import { readQuery, type SearchQuery, toTsQuery } from '../stored/search/search-query.ts'
-import { inSearchSlot } from '../stored/search/search-slots.ts'
-import * as searchStore from '../stored/search/search-store.ts'
-import * as threadStore from '../stored/thread-store.ts'
-import * as trashStore from '../stored/trash-store.ts'
+import * as mailStore from '../stored/mail-store.ts'
+import type { ThreadFacts, ThreadRow } from '../stored/model.ts'
 import { emitLabelChanges, type LabelChange, sameChange } from './label-changes.ts'
 import { addLatest, type ShowListed } from './listed-messages.ts'
 import type { createMessageDeletion } from './message-deletion.ts'
-import { type ThreadFacts, type ThreadRow, toThread } from './thread-model.ts'
+import { toThread } from './thread-model.ts'
 
 type Filters = Omit<QueryOf<typeof contract.listThreads>, 'after' | 'before'> & { after?: string; before?: string }
 
@@ -60,7 +50,7 @@ export interface Threads {
   /** True for a Message-ID that a message of the mailbox has or names, in quarantine too. */
   isKnownMessageId(mailboxId: string, messageId: string): Promise<boolean>
   /** Moves messages of the scope to the trash or back, in the caller's transaction, and returns their changes. Leaves out messages in quarantine. */
-  setMessagesTrashed(tx: Tx, scope: store.ChangeScope, ids: string[], isTrashed: boolean): Promise<LabelChange[]>
+  setMessagesTrashed(tx: Tx, scope: mailStore.ChangeScope, ids: string[], isTrashed: boolean): Promise<LabelChange[]>
 }
 
 type Parts = {
@@ -73,19 +63,15 @@ type Parts = {
 
 /** The most messages that a thread shows at once. */
 const threadMessagesMax = 100
-/** Stretches of hits that one search reads while they fill no page. */
-const searchRounds = 4
-/** Hits of one mailbox that a stretch has. */
-const hitsPerRound = 200
 
 export function createThreads({ db, identities, emit, showListed, deleteFromThread }: Parts): Threads {
-  const scopeOf = ({ organizationId, agents }: Caller): store.ChangeScope => ({
+  const scopeOf = ({ organizationId, agents }: Caller): mailStore.ChangeScope => ({
     organizationId,
     mailboxIds: agents?.map((agent) => agent.mailboxId) ?? null,
   })
 
-  async function listIn(scope: listStore.OwnerScope, { q, limit, cursor, after, before, with_last_message, ...rest }: Filters) {
-    const filter: listStore.ThreadFilter = {
+  async function listIn(scope: mailStore.OwnerScope, { q, limit, cursor, after, before, with_last_message, ...rest }: Filters) {
+    const filter: mailStore.ThreadFilter = {
       ...rest,
       metadata: filterMark(rest.metadata),
       after: toDate(after),
@@ -94,8 +80,8 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
     const page = readPage({ limit, cursor }, isByThread(filter, q) ? 'thread' : 'message')
     if (q !== undefined && filter.folder === 'trash') throw invalid('/q', 'a search does not reach the trash: omit q or folder')
     const { rows, resumeAt } = await (q === undefined
-      ? listStore.listThreads(db.reads, scope, filter, page)
-      : inSearchSlot(scope.organizationId, () => searchThreads(scope, { query: readQuery(q), filter, page })))
+      ? mailStore.listThreads(db.reads, scope, filter, page)
+      : mailStore.searchThreads(db.reads, scope, q, filter, page))
     const shown = rows.slice(0, page.limit)
     const nextCursor = rows.length > page.limit ? (shown.at(-1)?.position ?? null) : resumeAt
     const threads = await showThreads(db.reads, shown)
@@ -103,73 +89,51 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
     return { object: 'list' as const, data, has_more: nextCursor !== null, next_cursor: nextCursor }
   }
 
-  /** The next matches of a search: a page of one mailbox's word index, or the newest messages of the organization. */
-  async function nextHits({ organizationId, mailboxId }: listStore.OwnerScope, query: SearchQuery, cursor: string | null) {
-    if (mailboxId === null) return searchStore.scanHits(db.reads, organizationId, query, cursor)
-    const hits = await findNewest(db.reads, toConditions({ column: 'mailbox_id', id: mailboxId }, { search: toTsQuery(query) }), {
-      limit: hitsPerRound,
-      cursor,
-    })
-    return { hits: hits.slice(0, hitsPerRound), resumeAt: hits.length > hitsPerRound ? hits[hitsPerRound - 1]! : null }
-  }
-
-  type Search = { query: SearchQuery; filter: listStore.ThreadFilter; page: PageRequest }
-
-  async function searchThreads(scope: listStore.OwnerScope, { query, filter, page: { limit, cursor } }: Search) {
-    const rows: listStore.ThreadScan['rows'] = []
-    let resumeAt = cursor
-    for (let round = 0; round < searchRounds; round++) {
-      const stretch = await nextHits(scope, query, resumeAt)
-      // Few hits at a time, because each is compared with the newer messages of its thread.
-      for (let at = 0; at < stretch.hits.length && rows.length <= limit; at += limit + 1)
-        rows.push(...(await listStore.findThreadsOfHits(db.reads, stretch.hits.slice(at, at + limit + 1), query, filter)))
-      resumeAt = stretch.resumeAt
-      if (rows.length > limit || resumeAt === null) break
-    }
-    return { rows, resumeAt }
-  }
-
-  async function getIn(scope: store.ChangeScope, id: string, view?: View) {
-    const thread = await listStore.findThread(db, scope, id)
+  async function getIn(scope: mailStore.ChangeScope, id: string, view?: View) {
+    const thread = await mailStore.findThread(db, scope, id)
     if (!thread) throw notFound('thread')
     const page = { limit: threadMessagesMax - 1, cursor: null }
     const rows = isTrashed(thread)
-      ? await trashStore.listTrashed(db, thread.id, threadMessagesMax)
-      : await listByThread(db, { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id }, page)
+      ? await mailStore.listTrashed(db, thread.id, threadMessagesMax)
+      : await mailStore.listByThread(
+          db,
+          { organizationId: scope.organizationId, mailboxIds: [thread.mailbox_id], threadId: thread.id },
+          page,
+        )
     const ids = rows.map((row) => row.id).toReversed()
     const [[shown], messages] = await Promise.all([showThreads(db, [thread]), showListed(ids, view)])
     return { ...(shown as ShownThread), messages }
   }
 
-  async function requireLocked(tx: Tx, caller: Caller, id: string): Promise<trashStore.LockedThread> {
-    const thread = await trashStore.lockThread(tx, scopeOf(caller), id)
+  async function requireLocked(tx: Tx, caller: Caller, id: string): Promise<mailStore.LockedThread> {
+    const thread = await mailStore.lockThread(tx, scopeOf(caller), id)
     if (!thread) throw notFound('thread')
     return thread
   }
 
-  async function setTrashed(tx: Tx, thread: trashStore.LockedThread, ids: string[] | null, at: Date | null): Promise<LabelChange[]> {
-    const moved = await trashStore.setTrashed(tx, thread, ids, at)
+  async function setTrashed(tx: Tx, thread: mailStore.LockedThread, ids: string[] | null, at: Date | null): Promise<LabelChange[]> {
+    const moved = await mailStore.setTrashed(tx, thread, ids, at)
     const delta = at === null ? moved.length : -moved.length
-    await addToCounts(tx, [{ organizationId: thread.organization_id, mailboxId: thread.mailbox_id, delta, bytes: 0 }])
+    await mailStore.addToCounts(tx, [{ organizationId: thread.organization_id, mailboxId: thread.mailbox_id, delta, bytes: 0 }])
     return sameChange(thread, moved, at === null ? { added: [], removed: ['trash'] } : { added: ['trash'], removed: [] })
   }
 
-  async function setRead(tx: Tx, thread: trashStore.LockedThread, isRead: boolean, at: Date): Promise<LabelChange[]> {
-    const marked = await trashStore.setThreadRead(tx, thread.id, isRead, at)
+  async function setRead(tx: Tx, thread: mailStore.LockedThread, isRead: boolean, at: Date): Promise<LabelChange[]> {
+    const marked = await mailStore.setThreadRead(tx, thread.id, isRead, at)
     return sameChange(thread, marked, isRead ? { added: ['read'], removed: ['unread'] } : { added: ['unread'], removed: ['read'] })
   }
 
   /** The thread as it is now in the transaction. */
-  async function show(tx: Tx, thread: trashStore.LockedThread) {
+  async function show(tx: Tx, thread: mailStore.LockedThread) {
     const scope = { organizationId: thread.organization_id, mailboxIds: [thread.mailbox_id] }
-    const [view] = await showThreads(tx, [(await listStore.findThread(tx, scope, thread.id)) as ThreadRow])
+    const [view] = await showThreads(tx, [(await mailStore.findThread(tx, scope, thread.id)) as ThreadRow])
     return view as ShownThread
   }
 
   async function moveMessage(call: Call, mailbox: string, id: string, isTrashed: boolean) {
     const { mailboxId } = await identities.requireMailbox(call.caller, mailbox)
     return call.transact(async (tx) => {
-      const message = await trashStore.lockMessage(tx, mailboxId, id)
+      const message = await mailStore.lockMessage(tx, mailboxId, id)
       if (!message) throw notFound('message')
       if (message.status === 'quarantined')
         throw new ApiError('conflict', 'This message is in quarantine. Release it or delete it: it cannot be moved to the trash.')
@@ -182,13 +146,13 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
 
   return {
     async findReferenced(mailboxId, references) {
-      const known = (await referenceStore.findReferences(db, [{ mailboxId, references }])).get(mailboxId)
+      const known = (await mailStore.findReferences(db, [{ mailboxId, references }])).get(mailboxId)
       const found = known?.get(references.findLast((one) => known.get(one)?.isQuarantined === false) ?? '')
       return found ? { threadId: found.threadId, messageId: found.messageId } : null
     },
 
     async isKnownMessageId(mailboxId, messageId) {
-      return (await referenceStore.findReferences(db, [{ mailboxId, references: [messageId] }])).get(mailboxId)?.has(messageId) === true
+      return (await mailStore.findReferences(db, [{ mailboxId, references: [messageId] }])).get(mailboxId)?.has(messageId) === true
     },
 
     async listThreads(caller, mailbox, query) {
@@ -210,7 +174,7 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
     getThreadById: (caller, id, view) => getIn(scopeOf(caller), id, view),
 
     async describeThread(organizationId, id) {
-      const thread = await listStore.findThread(db, { organizationId, mailboxIds: null }, id)
+      const thread = await mailStore.findThread(db, { organizationId, mailboxIds: null }, id)
       return (thread && (await showThreads(db, [thread]))[0]) ?? null
     },
 
@@ -222,17 +186,17 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
         if (body.folder === 'trash') changes.push(...(await setTrashed(tx, thread, null, at)))
         else if (body.folder !== undefined) {
           if (isTrashed(thread)) changes.push(...(await setTrashed(tx, thread, null, null)))
-          await trashStore.setFolder(tx, thread.id, body.folder)
+          await mailStore.setFolder(tx, thread.id, body.folder)
         }
         if (body.is_read !== undefined) changes.push(...(await setRead(tx, thread, body.is_read, at)))
         await emitLabelChanges(emit, tx, thread.organization_id, changes)
         const labels = { labels: body.labels ?? null, add: body.add_labels ?? [], remove: body.remove_labels ?? [] }
         if (labels.labels !== null || labels.add.length > 0 || labels.remove.length > 0)
-          if ((await trashStore.setThreadLabels(tx, thread.id, labels)) > labelsMax)
+          if ((await mailStore.setThreadLabels(tx, thread.id, labels)) > labelsMax)
             throw invalid('/add_labels', `a thread has at most ${labelsMax} labels`)
         if (body.metadata !== undefined) {
-          const metadata = changeMetadata(await threadStore.findMetadata(tx, thread.id), body.metadata)
-          await threadStore.setThreadMetadata(tx, thread.id, metadata, metadataMarks(metadata))
+          const metadata = changeMetadata(await mailStore.findMetadata(tx, thread.id), body.metadata)
+          await mailStore.setThreadMetadata(tx, thread.id, metadata, metadataMarks(metadata))
         }
         return show(tx, thread)
       }),
@@ -240,14 +204,14 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
     deleteThread: (call, id, { permanent }) =>
       call.transact(async (tx) => {
         const at = now()
-        const thread = await trashStore.lockThread(tx, scopeOf(call.caller), id)
+        const thread = await mailStore.lockThread(tx, scopeOf(call.caller), id)
         if (!thread) {
-          if (!(await trashStore.isThreadDeleted(tx, scopeOf(call.caller), id))) throw notFound('thread')
+          if (!(await mailStore.isThreadDeleted(tx, scopeOf(call.caller), id))) throw notFound('thread')
           return { id, deleted: true as const, permanent: true }
         }
         if (permanent) {
           await deleteFromThread(tx, thread, { ids: null, trashedBefore: null })
-          await trashStore.insertDeletedThread(tx, thread, at)
+          await mailStore.insertDeletedThread(tx, thread, at)
           return { id, deleted: true as const, permanent: true }
         }
         await emitLabelChanges(emit, tx, thread.organization_id, await setTrashed(tx, thread, null, at))
@@ -263,8 +227,8 @@ export function createThreads({ db, identities, emit, showListed, deleteFromThre
 
     async setMessagesTrashed(tx, scope, ids, isTrashed) {
       const changes: LabelChange[] = []
-      for (const threadId of await trashStore.findThreadsOf(tx, scope, ids)) {
-        const thread = await trashStore.lockThread(tx, scope, threadId)
+      for (const threadId of await mailStore.findThreadsOf(tx, scope, ids)) {
+        const thread = await mailStore.lockThread(tx, scope, threadId)
         if (thread) changes.push(...(await setTrashed(tx, thread, ids, isTrashed ? now() : null)))
       }
       return changes
@@ -280,19 +244,19 @@ type ShownThread = ReturnType<typeof toThread>
 const noFacts: ThreadFacts = { senders: [], recipients: [], size_bytes: 0, last_received_at: null, last_sent_at: null }
 
 async function showThreads(sql: Sql, rows: ThreadRow[]): Promise<ShownThread[]> {
-  const facts = rows.length === 0 ? null : await listStore.findFacts(sql, rows)
+  const facts = rows.length === 0 ? null : await mailStore.findFacts(sql, rows)
   return rows.map((row) => toThread(row, facts?.get(row.id) ?? noFacts))
 }
 
 /** The mailbox of an agent key, or the organization. A list is in the order of one index, so a key of several agents names one. */
-function ownerOf(caller: Caller): listStore.OwnerScope {
+function ownerOf(caller: Caller): mailStore.OwnerScope {
   const mailboxId = onlyAgentOf(caller)?.mailboxId ?? null
   if (caller.agents && mailboxId === null) throw invalid('/agent', 'agent is required: this key has several agents')
   return { organizationId: caller.organizationId, mailboxId }
 }
 
 /** True for a list that goes by the ids of threads. The others go by the ids of messages. */
-const isByThread = (filter: listStore.ThreadFilter, q: string | undefined): boolean =>
+const isByThread = (filter: mailStore.ThreadFilter, q: string | undefined): boolean =>
   filter.folder === 'scheduled' && filter.label === undefined && filter.metadata === undefined && q === undefined
 
 /** True for a thread whose messages are all in the trash. */

@@ -1,23 +1,7 @@
 // Matches messages against the filters of a wait.
 import { addressKey, domainKey, readAddressKey } from '@callsign/mail/mail-address'
 import { hasWantedCode } from '../../../core/wait.ts'
-import type { MessageRow } from './model.ts'
-
-/** The fields of a message that the filters read. */
-export type MessageHead = Pick<
-  MessageRow,
-  | 'id'
-  | 'mailbox_id'
-  | 'thread_id'
-  | 'from_address'
-  | 'from_name'
-  | 'to_addresses'
-  | 'cc_addresses'
-  | 'subject'
-  | 'codes'
-  | 'created_at'
-  | 'released_at'
->
+import type { MessageHead } from '../stored/model.ts'
 
 export type MessageWants = {
   from?: string

@@ -1,6 +1,6 @@
 // The change to a recipient after an attempt, and the time during which a message is tried.
 import { expect, test } from 'vitest'
-import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import type { MessageRow, RecipientRow } from '../stored/model.ts'
 import { type Attempt, changeOf, lifetimeMs, storedAnswer, suppressionsOf } from './attempt.ts'
 import type { DeliveryResult } from './provider.ts'
 

@@ -3,7 +3,7 @@ import type { ParsedAddress } from '@callsign/mail/mime/addresses'
 import { invalid } from '../../../core/errors.ts'
 import { isLocalPart, localPartOf, type MailboxOwner, mailboxAddressOf, normalizeAddress } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
-import type { MessageRow } from '../messages/model.ts'
+import type { MessageRow } from '../stored/model.ts'
 import { readAddress } from './model.ts'
 
 export interface Authors {

@@ -2,7 +2,7 @@
 import { autoSubmittedField } from '@callsign/mail/compose/custom-headers'
 import { prefixedSubject } from '@callsign/mail/compose/reply'
 import { isAutomatic } from '@callsign/mail/mime/automatic-mail'
-import type { MessageRow } from '../messages/model.ts'
+import type { MessageRow } from '../stored/model.ts'
 
 /** The `Auto-Submitted` value of a message that a program wrote: an answer or a notification. */
 export type AutoSubmitted = 'auto-replied' | 'auto-generated'

@@ -5,8 +5,8 @@ import type { MessageDraft } from '@callsign/mail/compose/message-draft'
 import { parseAddresses } from '@callsign/mail/mime/addresses'
 import type { Attachments } from '../attachments/operations.ts'
 import type { Dkim } from '../domains/dkim/operations.ts'
-import type { MessageRow, RecipientRow } from '../messages/model.ts'
 import type { ContentWriter } from '../messages/operations.ts'
+import type { MessageRow, RecipientRow } from '../stored/model.ts'
 import { splitHeaders } from './automatic-answer.ts'
 
 /** Recipients of a message, for its To and Cc fields. */

@@ -1,6 +1,6 @@
 // The limits of the message cache.
 import { expect, test, vi } from 'vitest'
-import type { MessageRow } from '../messages/model.ts'
+import type { MessageRow } from '../stored/model.ts'
 import { createMessageCache } from './message-cache.ts'
 
 const message = (id: string, more: Partial<MessageRow> = {}) => ({ id, text: 'Hello', html: '', headers: {}, ...more }) as MessageRow

@@ -1,6 +1,6 @@
 // Keeps messages that were just queued for their first delivery attempt in this process, which saves reading them from the database.
 import { nowMs } from '../../../core/clock.ts'
-import type { MessageRow } from '../messages/model.ts'
+import type { MessageRow } from '../stored/model.ts'
 import { bodyBytes } from './model.ts'
 
 /** A cache of committed rows. It stays empty in a process without a worker, and after a restart. */

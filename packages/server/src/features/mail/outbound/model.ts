@@ -8,7 +8,7 @@ import { type ParsedAddress, parseAddresses } from '@callsign/mail/mime/addresse
 import { ApiError, invalid, notFound } from '../../../core/errors.ts'
 import { isForeignKeyViolation } from '../../../core/sql.ts'
 import type { NewAttachment } from '../attachments/operations.ts'
-import type { MessageRow, RecipientRow } from '../messages/model.ts'
+import type { MessageRow, RecipientRow } from '../stored/model.ts'
 import type { AutoSubmitted } from './automatic-answer.ts'
 import type { ComposedSearch } from './provider.ts'
 import { findReceiptProblems } from './reply-addresses.ts'

@@ -8,7 +8,7 @@ import { readPage, toPage } from '../../../core/page.ts'
 import type { Database, Sql, Tx } from '../../../core/sql.ts'
 import { normalizeHandle } from '../../account/identities/model.ts'
 import { effectiveQuota } from '../../account/organizations/model.ts'
-import { addToCounts } from '../messages/operations.ts'
+import { addToCounts } from '../stored/mail-store.ts'
 import { type Addition, type Level, levelAfter, StorageFull, type StorageOwner, type Subject, toStorageUse } from './model.ts'
 import * as store from './store.ts'
 

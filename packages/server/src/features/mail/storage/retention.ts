@@ -8,7 +8,8 @@ import type { Database } from '../../../core/sql.ts'
 import { normalizeHandle } from '../../account/identities/model.ts'
 import type { Accounts } from '../../account/organizations/operations.ts'
 import { type Attachments, findUnusedBlobs } from '../attachments/operations.ts'
-import { addToCounts, deleteUnusedRaw, type Messages } from '../messages/operations.ts'
+import type { Messages } from '../messages/operations.ts'
+import { addToCounts, deleteUnusedRaw } from '../stored/mail-store.ts'
 import * as store from './retention-store.ts'
 
 export interface Retention {

@@ -2,8 +2,7 @@
 import type { View } from '@callsign/contract/message-views'
 import type { MetadataChange } from '@callsign/contract/metadata'
 import { anyOfIds, type Sql, sortedIds, type Tx } from '../../../core/sql.ts'
-import type { MessageRow } from '../messages/model.ts'
-import type { MessageHead } from '../messages/wait.ts'
+import type { MessageHead, MessageRow } from './model.ts'
 
 export const columns = `m.id, m.organization_id, m.mailbox_id, m.thread_id, m.direction, m.status, m.from_address, m.from_name, m.to_addresses, m.cc_addresses,
   m.bcc_addresses, m.reply_to, m.subject, m.snippet, m.text, m.html, m.extracted_text, m.extracted_characters, m.rfc_message_id, m.in_reply_to,

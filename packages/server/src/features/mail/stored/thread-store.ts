@@ -2,8 +2,8 @@
 import type { Metadata } from '@callsign/contract/metadata'
 import { joinMetadata, metadataMarks } from '../../../core/metadata.ts'
 import type { Sql, Tx } from '../../../core/sql.ts'
-import type { MessageRow, StoredFolder } from '../messages/model.ts'
 import { participantsMax } from './filing/filing-store.ts'
+import type { MessageRow, StoredFolder } from './model.ts'
 
 /** The displayed fields of a thread, and the thread that it was joined into. */
 export type StoredThread = {

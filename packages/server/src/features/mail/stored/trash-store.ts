@@ -2,8 +2,8 @@
 
 import type { MessageStatus } from '@callsign/contract/message-delivery'
 import { anyOfIds, type Sql, sortedIds, TryAgain, type Tx } from '../../../core/sql.ts'
-import type { StoredFolder } from '../messages/model.ts'
 import type { ChangeScope, ListedMessage } from './message-store.ts'
+import type { StoredFolder } from './model.ts'
 import { currentThread } from './thread-store.ts'
 
 /** A thread, locked until the transaction ends. */

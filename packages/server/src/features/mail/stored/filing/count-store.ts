@@ -1,6 +1,6 @@
 // The SQL of the counters of mailboxes: listed messages, and stored bytes (`migrations/0003-mail.sql`).
 import type { Tx } from '../../../../core/sql.ts'
-import type { MessageRow } from '../../messages/model.ts'
+import type { MessageRow } from '../model.ts'
 
 /** Additions to the counters of a mailbox. `delta` counts listed messages. */
 export type CountChange = { organizationId: string; mailboxId: string; delta: number; bytes: number }

@@ -1,7 +1,7 @@
 // The SQL of recipients and their delivery.
 import { firstId } from '@callsign/contract/ids'
 import { anyOfIds, type Sql, sortedIds, type Tx } from '../../../../core/sql.ts'
-import type { LogEntry, RecipientRow, RecipientStatus } from '../../messages/model.ts'
+import type { LogEntry, RecipientRow, RecipientStatus } from '../model.ts'
 
 const recipientColumns =
   'message_id, position, kind, name, address, status, attempts, last_answer, diagnostic_code, last_attempt_at, next_attempt_at, log'

@@ -1,6 +1,6 @@
 // The SQL that files new messages: threads, references, raw bytes, messages, recipients and counters. One statement inserts many rows.
 import { type Sql, type Tx, tryAgain } from '../../../../core/sql.ts'
-import type { MessageRow, RecipientRow } from '../../messages/model.ts'
+import type { MessageRow, RecipientRow } from '../model.ts'
 
 export type NewThread = {
   id: string

@@ -1,6 +1,6 @@
 // The references that decide the threads of new messages.
 import type { Sql } from '../../../../core/sql.ts'
-import type { MessageRow } from '../../messages/model.ts'
+import type { MessageRow } from '../model.ts'
 import * as referenceStore from './reference-store.ts'
 import { relayedIdsIn } from './relayed-ids.ts'
 import { type KnownReferences, lookupOrder, type ThreadKeys } from './threading.ts'

@@ -1,7 +1,7 @@
 // The participants of a thread, for whom the guardrails make an exemption.
 import { addressKey } from '@callsign/mail/mail-address'
 import type { Sql } from '../../../../core/sql.ts'
-import type { MessageRow } from '../../messages/model.ts'
+import type { MessageRow } from '../model.ts'
 import * as threadStore from '../thread-store.ts'
 
 /**

@@ -12,7 +12,7 @@ const walkedMax = 100_000
 
 /**
  * The ids of the messages that meet the conditions, newest first, and one more than the page's limit. PostgreSQL cannot estimate how frequent a word
- * or a label is, and each plan is slow for some: a rare word makes a scan read a million messages, and a frequent one makes the index return 10,000
+ * or a label is, and each plan is slow for some. A rare word makes a scan read a million messages. A frequent one makes the index return 10,000
  * for 20. So this scans the newest messages, then queries an index by time partition, with more partitions each time.
  */
 export async function findNewest(sql: Sql, conditions: Conditions, page: PageRequest): Promise<string[]> {

@@ -2,9 +2,8 @@
 import { firstId } from '@callsign/contract/ids'
 import { before, type PageRequest } from '../../../../core/page.ts'
 import type { Sql } from '../../../../core/sql.ts'
-import type { StoredFolder } from '../../messages/model.ts'
-import type { ThreadFacts, ThreadRow } from '../../messages/thread-model.ts'
 import type { ChangeScope } from '../message-store.ts'
+import type { StoredFolder, ThreadFacts, ThreadRow } from '../model.ts'
 import { type SearchQuery, toTsQuery } from '../search/search-query.ts'
 import { currentThread } from '../thread-store.ts'
 

@@ -1,17 +1,9 @@
 // The SQL of search, in one mailbox and across the organization.
-import { before, type PageRequest } from '../../../../core/page.ts'
+import { before } from '../../../../core/page.ts'
 import { anyOfIds, type Sql, sortedIds } from '../../../../core/sql.ts'
-import type { MessageRow } from '../../messages/model.ts'
-import { type MessageFilter, toConditions } from '../lists/filter-conditions-store.ts'
-import { findNewest } from '../lists/newest-store.ts'
 import { columns, type StoredMessage, toRows } from '../message-store.ts'
+import type { MessageRow } from '../model.ts'
 import { type SearchQuery, toTsQuery } from './search-query.ts'
-
-/** Matches of a mailbox, newest first, and one row more than the page's limit. */
-export async function search(sql: Sql, mailboxId: string, filter: MessageFilter, page: PageRequest): Promise<MessageRow[]> {
-  const ids = await findNewest(sql, toConditions({ column: 'mailbox_id', id: mailboxId }, filter), page)
-  return readRows(sql, ids)
-}
 
 /** Messages of an organization that one request searches: its mailboxes have no word index in common. */
 const organizationSearched = 4000
@@ -34,7 +26,8 @@ export async function scanHits(
   return { hits: row?.hits ?? [], resumeAt: row?.count === organizationSearched ? row.last_id : null }
 }
 
-async function readRows(sql: Sql, ids: string[]): Promise<MessageRow[]> {
+/** The messages of these ids, newest first. */
+export async function findRows(sql: Sql, ids: string[]): Promise<MessageRow[]> {
   if (ids.length === 0) return []
   const { rows } = await sql.query<StoredMessage>({
     name: 'search-rows',

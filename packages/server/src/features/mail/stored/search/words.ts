@@ -1,5 +1,5 @@
 // Cuts texts into words for search. The index and the queries are cut by the same rules.
-import { type MessageRow, searchedCharactersMax } from '../../messages/model.ts'
+import { type MessageRow, searchedCharactersMax } from '../model.ts'
 
 /** A word with its place: `position` counts words from 1, and `start` and `end` are offsets in the text. */
 export type Word = { word: string; position: number; start: number; end: number; kind: WordKind }
