@@ -32,7 +32,6 @@ import { messageRoutes } from '../features/mail/messages/routes.ts'
 import { loopMessagesMax } from '../features/mail/outbound/agent-loop.ts'
 import { createCompose } from '../features/mail/outbound/composer.ts'
 import { createDelivery } from '../features/mail/outbound/jobs.ts'
-import { createMessageCache } from '../features/mail/outbound/message-cache.ts'
 import { deliverJob } from '../features/mail/outbound/model.ts'
 import { createMtaSts } from '../features/mail/outbound/mta-sts/operations.ts'
 import { createOutboundMail } from '../features/mail/outbound/operations.ts'
@@ -156,7 +155,6 @@ export function createMailArea(
   })
 
   const loopRule = { messagesMax: loopMessagesMax, windowMs: config.agentLoopSeconds * 1000 }
-  const messageCache = createMessageCache()
   const secrets = createSecretSearcher({ log: log.child({ part: 'secret-searcher' }) })
   identities.usePatternCheck(secrets.findPatternProblem)
   const submissions = createSubmissions(reader)
@@ -174,7 +172,6 @@ export function createMailArea(
     loopRule,
     mailDomain,
     content,
-    messageCache: config.roles.includes('worker') ? messageCache : null,
     businessEvents,
     secrets,
     submissions,
@@ -195,7 +192,6 @@ export function createMailArea(
     loopRule,
     holdJob: organizations.holdJob,
     compose,
-    messageCache,
     emit,
     retrySeconds: config.mailRetrySeconds,
     mailDomain,

@@ -18,7 +18,6 @@ import type { Suppressions } from '../suppressions/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
 import { type Attempt, exchangeSince, mailboxFull, notComposed } from './attempt.ts'
 import { createCommitResults, pauseMs } from './commit-results.ts'
-import type { MessageCache } from './message-cache.ts'
 import type { ReturnPaths } from './model.ts'
 import { deliverJob } from './model.ts'
 import type { DeliveryResult, Envelope, MailTransport } from './provider.ts'
@@ -32,7 +31,6 @@ type Parts = {
   transport: MailTransport
   returnPaths: ReturnPaths
   compose: (message: MessageRow) => Promise<Buffer>
-  messageCache: MessageCache
   emit: Emit
   retrySeconds: number[]
   loopRule: LoopRule
@@ -52,11 +50,11 @@ const concurrency = 16
 const dueSoonMs = 100
 
 export function createDelivery(parts: Parts): JobHandler {
-  const { db, identities, messages, inboundMail, transport, returnPaths, compose, messageCache, loopRule, holdJob, mailDomain, log } = parts
+  const { db, identities, messages, inboundMail, transport, returnPaths, compose, loopRule, holdJob, mailDomain, log } = parts
   const commitResults = createCommitResults(parts)
 
   async function deliver(job: Job, finish: Finish, isHeld: IsHeld): Promise<void> {
-    const row = messageCache.take(job.subject) ?? (await messages.findMessage(job.subject))
+    const row = await messages.findMessage(job.subject)
     if (!row) return db.transact((tx) => finish(tx, { done: true }))
     // Started together, so that batches combine them with the lookups of other messages.
     const [recipients, sender, hostedAddresses, composed] = await Promise.all([

@@ -29,7 +29,6 @@ import { automaticAnswerPauseMs, automaticAnswerProblem, automaticAnswerTo } fro
 import { createBatchSend } from './batch.ts'
 import type { Addressed } from './filing.ts'
 import * as limitStore from './limit-store.ts'
-import type { MessageCache } from './message-cache.ts'
 import {
   answerTo,
   asList,
@@ -50,9 +49,9 @@ import {
   readAddresses,
   toQueuedReply,
 } from './model.ts'
-import { createPrepare } from './new-message.ts'
 import { createOutgoingQueue } from './outgoing-queue.ts'
 import type { SecretSearcher } from './provider.ts'
+import { createPrepare } from './send.ts'
 import { createSubmit, type Submissions, type Submit } from './submission.ts'
 
 export { composedFields } from './composed-message.ts'
@@ -111,8 +110,6 @@ type Parts = {
   loopRule: LoopRule
   mailDomain: string
   content: ContentWriter
-  /** Null in a process that delivers nothing. */
-  messageCache: MessageCache | null
   businessEvents: BusinessEvents
   secrets: SecretSearcher
   submissions: Submissions

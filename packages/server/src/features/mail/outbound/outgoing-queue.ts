@@ -25,7 +25,6 @@ import { answerSubject, answersIn } from './answers.ts'
 import { type Addressed, toCounted, toFiling } from './filing.ts'
 import { createHolds } from './holds.ts'
 import * as limitStore from './limit-store.ts'
-import type { MessageCache } from './message-cache.ts'
 import {
   deliverJob,
   forwardedIsGone,
@@ -55,8 +54,6 @@ type Parts = {
   limitDefaults: LimitDefaults
   mailDomain: string
   content: ContentWriter
-  /** Null in a process that delivers nothing. */
-  messageCache: MessageCache | null
   businessEvents: BusinessEvents
   secrets: SecretSearcher
 }
@@ -67,20 +64,7 @@ type Addressing = Pick<OutgoingMessage, 'from' | 'recipients' | 'replyTo' | 'hea
 type Judged = { owner: MailboxOwner; outgoing: Addressing }
 
 export function createOutgoingQueue(parts: Parts) {
-  const {
-    db,
-    attachments,
-    mailRules,
-    storage,
-    suppressions,
-    enqueue,
-    limitDefaults,
-    loopRule,
-    mailDomain,
-    messageCache,
-    businessEvents,
-    content,
-  } = parts
+  const { db, attachments, mailRules, storage, suppressions, enqueue, limitDefaults, loopRule, mailDomain, businessEvents, content } = parts
   const holds = createHolds({
     ...parts,
     findAnswers: (owner, correspondents, sql = db) =>
@@ -168,8 +152,6 @@ export function createOutgoingQueue(parts: Parts) {
     tx.afterCommit(() => {
       for (const [index, { message, recipients, thread }] of filings.entries()) {
         businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
-        const inReplyTo = 'known' in thread ? thread.known.inReplyToMessageId : null
-        messageCache?.keep({ ...message, thread_id: filed[index]?.threadId as string, in_reply_to_message_id: inReplyTo })
       }
     })
     return filings.map(({ message }, index) => ({ id: message.id, threadId: filed[index]?.threadId as string, at: message.created_at }))
