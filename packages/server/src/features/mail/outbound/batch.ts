@@ -4,24 +4,21 @@ import type { BodyOf, ReplyOf } from '@callsign/contract/operation'
 import type { Caller } from '../../../core/caller.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Call } from '../../../core/route.ts'
-import type { Sql, Tx } from '../../../core/sql.ts'
+import type { Tx } from '../../../core/sql.ts'
 import { shareThread } from '../../../core/turn.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Guardrail } from '../rules/model.ts'
 import type { Addressed } from './filing.ts'
-import { bodyBytes, type OutgoingMessage, orGone, type Queued } from './model.ts'
+import { bodyBytes, orGone, type Queued } from './model.ts'
+import type { OutgoingQueue } from './outgoing-queue.ts'
+import { readMessage, type SendSteps } from './send.ts'
 
 type Body = BodyOf<typeof sendBatch>
 type Item = Body['messages'][number]
 type Reply = ReplyOf<typeof sendBatch>
 
-type Parts = {
-  requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner>
-  prepare: (call: Call, owner: MailboxOwner, message: Omit<Item, 'agent'>) => Promise<OutgoingMessage>
-  prepareWhole: (owner: MailboxOwner, outgoing: OutgoingMessage) => Promise<Addressed>
-  judgeBatch: (sql: Sql, messages: Addressed[]) => Promise<(Guardrail | ApiError)[]>
-  queueJudged: (tx: Tx, messages: Addressed[], guardrails: Guardrail[]) => Promise<Queued[]>
-}
+type Parts = SendSteps &
+  Pick<OutgoingQueue, 'judgeBatch' | 'queueJudged'> & { requireSender: (caller: Caller, mailbox: string) => Promise<MailboxOwner> }
 
 type Refused = { index: number; addressed: null; refusal: ApiError }
 /** A message of a batch: ready to be judged, or refused. */
@@ -29,11 +26,13 @@ type Prepared = { index: number; addressed: Addressed; refusal: null } | Refused
 /** A message of a batch: ready to be queued, or refused. */
 type Decided = { index: number; addressed: Addressed; refusal: null; guardrail: Guardrail } | Refused
 
-export function createBatchSend({ requireSender, prepare, prepareWhole, judgeBatch, queueJudged }: Parts) {
+export function createBatchSend(parts: Parts) {
+  const { requireSender, prepareWhole, judgeBatch, queueJudged } = parts
+
   async function prepareItem(call: Call, { agent, ...message }: Item, index: number): Promise<Prepared> {
     try {
       const owner = await requireSender(call.caller, agent)
-      const addressed = await prepareWhole(owner, await prepare(call, owner, message))
+      const addressed = await prepareWhole(owner, await readMessage(call, owner, message, parts))
       return { index, addressed, refusal: null }
     } catch (error) {
       if (error instanceof ApiError) return { index, addressed: null, refusal: error }

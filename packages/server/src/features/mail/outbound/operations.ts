@@ -47,11 +47,10 @@ import {
   parentOf,
   type Queued,
   readAddresses,
-  toQueuedReply,
 } from './model.ts'
 import { createOutgoingQueue } from './outgoing-queue.ts'
 import type { SecretSearcher } from './provider.ts'
-import { createPrepare } from './send.ts'
+import { send } from './send.ts'
 import { createSubmit, type Submissions, type Submit } from './submission.ts'
 
 export { composedFields } from './composed-message.ts'
@@ -173,21 +172,18 @@ export function createOutboundMail(parts: Parts): OutboundMail {
   const quote = (message: MessageRow, intro: Bodies): Promise<ForwardBodies> =>
     parts.content.toForward(message.organization_id, forwardSourceOf(message, intro))
 
-  const prepare = createPrepare({ messages, chooseAuthor, takeFiles })
-  const send = async (call: Call, owner: MailboxOwner, body: SendBody) =>
-    queue(call, owner, await prepare(call, owner, body), toQueuedReply)
-
-  const sendBatch = createBatchSend({ ...outgoingQueue, requireSender: identities.requireSender, prepare })
+  const steps = { ...outgoingQueue, messages, chooseAuthor }
+  const sendBatch = createBatchSend({ ...steps, requireSender: identities.requireSender })
 
   return {
     ...authors,
 
     async sendMail(call, { agent, ...body }) {
-      return send(call, await identities.requireSender(call.caller, agent), body)
+      return send(call, await identities.requireSender(call.caller, agent), body, steps)
     },
 
     async sendMessage(call, mailbox, body) {
-      return send(call, await identities.requireSender(call.caller, mailbox), body)
+      return send(call, await identities.requireSender(call.caller, mailbox), body, steps)
     },
 
     async replyToMessage(call, mailbox, messageId, body) {
@@ -222,7 +218,7 @@ export function createOutboundMail(parts: Parts): OutboundMail {
         parent: answer.parent,
         threadId: message.thread_id,
       }
-      return queue(call, owner, outgoing, ({ id, threadId }) => ({ id, thread_id: threadId }))
+      return queue(call, await prepareWhole(owner, outgoing), ({ id, threadId }) => ({ id, thread_id: threadId }))
     },
 
     async forwardMessage(call, mailbox, messageId, body) {

@@ -30,6 +30,7 @@ import {
   forwardedIsGone,
   HeldForApproval,
   type Inspected,
+  type Inspection,
   isHeldForApproval,
   type OutgoingMessage,
   orGone,
@@ -58,12 +59,44 @@ type Parts = {
   secrets: SecretSearcher
 }
 
+/** The way of every outgoing message into its mailbox and the queue of deliveries. */
+export interface OutgoingQueue {
+  /** Searches a message or draft for reasons to hold it. May take seconds, so never within a transaction. */
+  inspect(owner: MailboxOwner, message: Inspected): Promise<Inspection>
+  /** Refuses forbidden recipients of a message before anything is stored for it. */
+  judgeAddresses(owner: MailboxOwner, outgoing: Addressing): Promise<void>
+  /** Stores the attachments of a request. Refuses forbidden recipients before it fetches or stores anything. */
+  takeFiles(
+    owner: MailboxOwner,
+    outgoing: Addressing,
+    inputs: AttachmentInput[] | undefined,
+    otherBytes: number,
+  ): Promise<OutgoingMessage['attachments']>
+  /** Makes the text of a message and inspects it, before the transaction that files it: both may wait for a thread. */
+  prepareContent(owner: MailboxOwner, message: Inspected): Promise<PreparedContent>
+  /** `prepareContent` for a message with all its files. */
+  prepareWhole(owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Addressed>
+  /**
+   * Judges, files and queues a message as the one effect of a call. With an Idempotency-Key it happens once: the key's row is in the call's own
+   * transaction. Without a key, concurrent messages share a transaction.
+   */
+  queue<R>(call: Call, message: Addressed, answer: (queued: Queued) => R): Promise<R>
+  /** The same in the caller's transaction. */
+  queueMessage(tx: Tx, message: Addressed): Promise<Queued>
+  /** For each inspected message of a batch the guardrail that allows it, or the error that refuses it. */
+  judgeBatch(sql: Sql, messages: Addressed[]): Promise<(Guardrail | ApiError)[]>
+  /** Queues messages that `judgeBatch` has allowed in the same transaction. Tries again when others have sent answers meanwhile. */
+  queueJudged(tx: Tx, messages: Addressed[], guardrails: Guardrail[]): Promise<Queued[]>
+  /** The attachments of a message for its forward. Throws 409 when the message was deleted meanwhile, and 413 above a message's limit. */
+  shareAttachments(tx: Tx, message: MessageRow, otherBytes: number): Promise<OutgoingMessage['attachments']>
+}
+
 /** The parts of a message that name addresses. */
 type Addressing = Pick<OutgoingMessage, 'from' | 'recipients' | 'replyTo' | 'headers'>
 
 type Judged = { owner: MailboxOwner; outgoing: Addressing }
 
-export function createOutgoingQueue(parts: Parts) {
+export function createOutgoingQueue(parts: Parts): OutgoingQueue {
   const { db, attachments, mailRules, storage, suppressions, enqueue, limitDefaults, loopRule, mailDomain, businessEvents, content } = parts
   const holds = createHolds({
     ...parts,
@@ -86,14 +119,12 @@ export function createOutgoingQueue(parts: Parts) {
     })
   }
 
-  /** Makes the text of a message and inspects it, before the transaction that files it: both may wait for a thread. */
   async function prepareContent(owner: MailboxOwner, message: Inspected): Promise<PreparedContent> {
     // Readers without HTML, search and threads need a text.
     const text = message.text.trim() === '' ? await content.toText(owner.organizationId, message.html) : message.text
     return { text, inspection: await holds.inspect(owner, message) }
   }
 
-  /** `prepareContent` for a message with all its files. */
   async function prepareWhole(owner: MailboxOwner, outgoing: OutgoingMessage): Promise<Addressed> {
     const files = outgoing.attachments
     const searched = outgoing.submitted?.searched ?? {
@@ -106,7 +137,6 @@ export function createOutgoingQueue(parts: Parts) {
   /** Files messages as queued, with their jobs, in the caller's transaction. */
   const queueAll = (tx: Tx, messages: Addressed[]): Promise<Queued[]> => fileAll(tx, messages, () => judge(tx, messages))
 
-  /** `queueAll` for messages that `judgeBatch` has allowed in the same transaction. Tries again when others have sent answers meanwhile. */
   const queueJudged = (tx: Tx, messages: Addressed[], guardrails: Guardrail[]): Promise<Queued[]> =>
     fileAll(tx, messages, async () => guardrails).catch((error) => {
       throw isHeldForApproval(error) ? new TryAgain('the answers to a correspondent have reached their limit meanwhile') : error
@@ -150,9 +180,8 @@ export function createOutgoingQueue(parts: Parts) {
       await holds.refuseAnswers(above, tx)
     }
     tx.afterCommit(() => {
-      for (const [index, { message, recipients, thread }] of filings.entries()) {
+      for (const { message, recipients } of filings)
         businessEvents.messageQueued({ organization_id: message.organization_id, message_id: message.id, recipients: recipients.length })
-      }
     })
     return filings.map(({ message }, index) => ({ id: message.id, threadId: filed[index]?.threadId as string, at: message.created_at }))
   }
@@ -169,14 +198,9 @@ export function createOutgoingQueue(parts: Parts) {
     isFinal: (error) => error instanceof DatabaseUnavailable && error.isOutcomeUnknown,
   })
 
-  /**
-   * Queues a message as the one effect of a call. With an Idempotency-Key it happens once: the key's row is in the call's own transaction.
-   * Without a key, concurrent messages share a transaction.
-   */
-  const queue = async <R>(call: Call, owner: MailboxOwner, outgoing: OutgoingMessage, answer: (message: Queued) => R): Promise<R> => {
+  const queue = async <R>(call: Call, message: Addressed, answer: (queued: Queued) => R): Promise<R> => {
+    if (message.inspection.isHeld) throw new HeldForApproval(message.inspection.reasons)
     try {
-      const message = await prepareWhole(owner, outgoing)
-      if (message.inspection.isHeld) throw new HeldForApproval(message.inspection.reasons)
       return call.hasKey ? await call.transact(async (tx) => answer(await queueOne(tx, message))) : answer(await queueTogether(message))
     } catch (error) {
       return storage.orAnnounce(error).catch(orGone)
@@ -192,13 +216,11 @@ export function createOutgoingQueue(parts: Parts) {
     return shared
   }
 
-  /** Stores the attachments of a request. Refuses forbidden recipients before it fetches or stores anything. */
   async function takeFiles(owner: MailboxOwner, outgoing: Addressing, inputs: AttachmentInput[] | undefined, otherBytes: number) {
     if (inputs !== undefined && inputs.length > 0) await judgeAddresses(owner, outgoing)
     return attachments.keep(owner.organizationId, await attachments.load(inputs, otherBytes))
   }
 
-  /** For each inspected message of a batch the guardrail that allows it, or the error that refuses it. */
   async function judgeBatch(sql: Sql, messages: Addressed[]): Promise<(Guardrail | ApiError)[]> {
     const judged = await judgeEach(sql, messages)
     const decided = messages.map((message, index) => {
@@ -215,7 +237,6 @@ export function createOutgoingQueue(parts: Parts) {
     return decided.map((one, index) => refusals.get(messages[index] as Addressed) ?? one)
   }
 
-  /** Refuses forbidden recipients of a message before anything is stored for it. */
   const judgeAddresses = async (owner: MailboxOwner, outgoing: Addressing): Promise<void> => void (await judge(db, [{ owner, outgoing }]))
 
   return {

@@ -17,7 +17,7 @@ import { keepRaw } from '../inbound/operations.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { Authors } from './author.ts'
 import { checkRecipients, type OutgoingMessage, readAddresses, toQueuedReply } from './model.ts'
-import type { createOutgoingQueue } from './outgoing-queue.ts'
+import type { OutgoingQueue } from './outgoing-queue.ts'
 import type { SubmissionReader } from './provider.ts'
 import { findPlace } from './thread-place.ts'
 
@@ -99,7 +99,7 @@ type Parts = {
   messages: Messages
   authors: Authors
   submissions: Submissions
-  outgoingQueue: Pick<ReturnType<typeof createOutgoingQueue>, 'queue' | 'judgeAddresses'>
+  outgoingQueue: Pick<OutgoingQueue, 'judgeAddresses' | 'prepareWhole' | 'queue'>
 }
 
 export function createSubmit({ blobs, identities, attachments, messages, authors, submissions, outgoingQueue }: Parts): Submit {
@@ -151,7 +151,7 @@ export function createSubmit({ blobs, identities, attachments, messages, authors
         searched: { fileBytes: raw.length, readFiles: async (bytesMax) => searchedFiles(raw, submission, bytesMax) },
       },
     }
-    return outgoingQueue.queue(call, owner, outgoing, toQueuedReply)
+    return outgoingQueue.queue(call, await outgoingQueue.prepareWhole(owner, outgoing), toQueuedReply)
   }
 }
 
