@@ -1,9 +1,9 @@
-// Delivers queued messages: files them for hosted recipients, and uses the transport for others. Each recipient gets one Outcome.
+// The job that delivers a message: its attempts for hosted recipients, and over the transport for others.
 import { BlobMissing } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { now } from '../../../core/clock.ts'
 import type { Emit } from '../../../core/event.ts'
-import type { Finish, IsHeld, Job, JobHandler } from '../../../core/job.ts'
+import type { Finish, IsHeld, JobHandler } from '../../../core/job.ts'
 import type { Log } from '../../../core/log.ts'
 import type { Outcome } from '../../../core/outcome.ts'
 import { type Database, DatabaseUnavailable } from '../../../core/sql.ts'
@@ -17,7 +17,8 @@ import type { MessageRow, RecipientRow } from '../stored/model.ts'
 import type { Suppressions } from '../suppressions/operations.ts'
 import { findHoldMs, type LoopRule } from './agent-loop.ts'
 import { type Attempt, exchangeSince, mailboxFull, notComposed } from './attempt.ts'
-import { createCommitResults, pauseMs } from './commit-results.ts'
+import { createCommitResults } from './commit-results.ts'
+import { type DeliverSteps, deliver } from './deliver.ts'
 import type { ReturnPaths } from './model.ts'
 import { deliverJob } from './model.ts'
 import type { DeliveryResult, Envelope, MailTransport } from './provider.ts'
@@ -46,41 +47,9 @@ const leaseMs = 30_000
 /** Longer than the transport's own timeouts, so that a slow receiver does not get its message twice. */
 const runMsMax = 15 * 60_000
 const concurrency = 16
-/** Recipients that are due within this time are included. */
-const dueSoonMs = 100
 
 export function createDelivery(parts: Parts): JobHandler {
   const { db, identities, messages, inboundMail, transport, returnPaths, compose, loopRule, holdJob, mailDomain, log } = parts
-  const commitResults = createCommitResults(parts)
-
-  async function deliver(job: Job, finish: Finish, isHeld: IsHeld): Promise<void> {
-    const row = await messages.findMessage(job.subject)
-    if (!row) return db.transact((tx) => finish(tx, { done: true }))
-    // Started together, so that batches combine them with the lookups of other messages.
-    const [recipients, sender, hostedAddresses, composed] = await Promise.all([
-      messages.findRecipients(row.id),
-      identities.findSender(row.mailbox_id, row.from_address),
-      findHosted([...row.to_addresses, ...row.cc_addresses, ...row.bcc_addresses]),
-      tryCompose(row),
-    ])
-    if (sender?.isPaused) return (await holdJob(row.organization_id, finish)) ? undefined : deliver(job, finish, isHeld)
-    const open = recipients.filter((recipient) => recipient.status === 'queued')
-    if (open.length === 0) return db.transact((tx) => finish(tx, { done: true }))
-    const at = now()
-    const due = open.filter(({ next_attempt_at: next }) => next === null || next.getTime() <= at.getTime() + dueSoonMs)
-    const others = open.filter((recipient) => !due.includes(recipient))
-    if (due.length === 0) return db.transact((tx) => finish(tx, { done: false, retryInMs: pauseMs(others, at) }))
-    const raw = sender === null ? notComposed : composed
-    const run = { job, finish, row, sender, others }
-    if (!Buffer.isBuffer(raw))
-      return commitResults({ ...run, attempts: due.map((recipient) => ({ recipient, result: raw })), prepared: null })
-    const hosted = due.filter(({ address }) => hostedAddresses.has(address))
-    const outside = due.filter((recipient) => !hosted.includes(recipient))
-    // One after the other, because a failure of the first would forget that the second has sent the message.
-    const local = await prepareLocal(row, raw, hosted)
-    const remote = await attemptRemote(row, raw, outside, isHeld)
-    await commitResults({ ...run, attempts: [...local.attempts, ...remote], prepared: local.prepared })
-  }
 
   /** The addresses among these whose mail this server files or refuses. */
   async function findHosted(addresses: string[]): Promise<Set<string>> {
@@ -172,7 +141,20 @@ export function createDelivery(parts: Parts): JobHandler {
     }
   }
 
-  return { kind: deliverJob, leaseMs, runMsMax, concurrency, startsWhereMade: true, run: deliver }
+  const steps: DeliverSteps = {
+    findMessage: messages.findMessage,
+    findRecipients: messages.findRecipients,
+    findSender: (row) => identities.findSender(row.mailbox_id, row.from_address),
+    findHosted,
+    compose: tryCompose,
+    hold: (row, finish) => holdJob(row.organization_id, finish),
+    prepareLocal,
+    attemptRemote,
+    commit: createCommitResults(parts),
+    end: (finish, end) => db.transact((tx) => finish(tx, end)),
+  }
+  const run: JobHandler['run'] = (job, finish, isHeld) => deliver(job, finish, isHeld, steps)
+  return { kind: deliverJob, leaseMs, runMsMax, concurrency, startsWhereMade: true, run }
 }
 
 const noMailbox: DeliveryResult = { kind: 'refused', answer: '550 5.1.1 No such mailbox here.', diagnosticCode: '5.1.1' }
