@@ -1,4 +1,4 @@
-// Public connections. The gateway reads simple requests itself and passes others to Node's server, on one connection to the client.
+// Public connections: pipelined requests, the framing of responses, and clients that send much, leave early or do not read.
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Callsign, type TunnelListener } from '../../sdk/src/index.ts'

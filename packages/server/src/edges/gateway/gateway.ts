@@ -12,13 +12,13 @@ import { repeatRequest } from './inspector/repeat.ts'
 import { createDirectory } from './nodes/directory.ts'
 import { createPeers } from './nodes/peers.ts'
 import { InFlightList } from './requests/in-flight.ts'
-import { ProxiedRequest } from './requests/proxied-request.ts'
+import { createPipelines } from './requests/pipeline.ts'
 import type { ProxiedRequestHost } from './requests/proxied-request-host.ts'
 import { createPublicClientReader } from './requests/public-client.ts'
-import { createPublicConnections } from './requests/public-connections.ts'
 import { isArriving } from './requests/request-body.ts'
 import { BadRequest, hostOf, type RequestHead, readRequestHead } from './requests/request-head.ts'
 import { serveParsed } from './requests/serve-parsed.ts'
+import { createUnregisteredMethods } from './requests/unregistered-method.ts'
 import { ProxiedUpgrade } from './requests/upgrade.ts'
 import { type Failure, type Refusal, refusal, refusalOf, refusalText, takesPages, writeRefusal } from './responses/error-response.ts'
 
@@ -111,26 +111,8 @@ export function createGateway(options: GatewayOptions) {
     }
   }
 
-  const publicConnections = createPublicConnections({
-    publicClientOf,
-    findHandle: (name) => handleOfHost(name, tunnelDomain),
-    mayStay: () => !isDraining,
-    serve(handle, head, response) {
-      admit(
-        handle,
-        (route) => {
-          if (response.isGone) return
-          const proxiedRequest = new ProxiedRequest(host, route, head, null, response)
-          response.events = proxiedRequest
-          proxiedRequest.start()
-        },
-        (answer) => {
-          access.refusedHead(handle, head, answer.status)
-          if (!response.isGone) writeRefusal(response, { method: head.method, wantsPage: head.fields.wantsPage }, answer)
-        },
-      )
-    },
-  })
+  const unregisteredMethods = createUnregisteredMethods((name) => handleOfHost(name, tunnelDomain) !== null)
+  const inTurn = createPipelines()
 
   /** The handle of the tunnel that a request is for, or null. */
   const handleOf = (request: IncomingMessage): string | null => {
@@ -147,8 +129,8 @@ export function createGateway(options: GatewayOptions) {
   const renew = (): Promise<void> => presence.renew().catch((err) => log.warn({ err }, 'renewing the lease of this node failed'))
 
   return {
-    /** Public connections. Each is passed here before any other listener reads from it. */
-    connections: publicConnections,
+    /** Each connection is passed here before any other listener reads from it. */
+    connections: unregisteredMethods,
 
     /** True for public requests and for connecting clients, false for requests to the API. */
     claims: (request: IncomingMessage): boolean => handleOf(request) !== null || connectReference(request.url ?? '') !== null,
@@ -161,7 +143,7 @@ export function createGateway(options: GatewayOptions) {
 
     handle(request: IncomingMessage, response: ServerResponse): void {
       // Node would refuse the next request with such a method on the same connection.
-      if (publicConnections.restoreMethod(request) || isDraining) response.shouldKeepAlive = false
+      if (unregisteredMethods.restore(request) || isDraining) response.shouldKeepAlive = false
       const handle = handleOf(request)
       if (handle === null) {
         const answer = refusal(
@@ -178,7 +160,7 @@ export function createGateway(options: GatewayOptions) {
         refuse(request, response, answer)
       }
       const head = readHead(request, false, turnAway)
-      if (head) admit(handle, (route) => serveParsed(host, route, head, request, response), turnAway)
+      if (head) inTurn(request, response, () => admit(handle, (route) => serveParsed(host, route, head, request, response), turnAway))
     },
 
     upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void {
@@ -209,7 +191,6 @@ export function createGateway(options: GatewayOptions) {
       const sweep = () => {
         const nowMs = performance.now()
         for (const one of proxiedRequests.all()) one.check(nowMs)
-        publicConnections.sweep(nowMs)
         clients.sweep(nowMs)
         peers.sweep(nowMs)
       }

@@ -10,9 +10,7 @@ const clientClosed = 499
 export type AccessNotes = {
   /** A request through a tunnel has ended. */
   ended(record: RequestRecord, route: TunnelRoute, head: RequestHead): void
-  /** A request was refused after its head was read. */
-  refusedHead(handle: string, head: RequestHead, status: number): void
-  /** A request as Node's server parsed it was refused. */
+  /** A request was refused before it reached a tunnel. */
   refused(handle: string, request: IncomingMessage, status: number): void
 }
 
@@ -39,18 +37,6 @@ export function createAccessNotes({
         status: record.status ?? clientClosed,
         bytes: record.responseBytes,
         ms: record.durationMs,
-      })
-    },
-    refusedHead(handle, head, status) {
-      note?.({
-        client: head.fields.publicAddress,
-        host: hostOf(handle),
-        method: head.method,
-        path: pathOf(head.target),
-        protocol: `HTTP/1.${head.versionMinor}`,
-        status,
-        bytes: 0,
-        ms: 0,
       })
     },
     refused(handle, request, status) {

@@ -1,6 +1,6 @@
 // One proxied request: picks a client, sends the request over a stream, and returns the response. Backpressure is applied in both
 // directions.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../../features/tunnels/model.ts'
@@ -8,7 +8,6 @@ import { type ChoiceEvents, ClientChoice } from '../clients/client-choice.ts'
 import type { ClientSession } from '../clients/client-session.ts'
 import { ProxiedRequestRecorder } from '../inspector/proxied-request-record.ts'
 import { type Failure, refusalOf, writeRefusal } from '../responses/error-response.ts'
-import type { PublicConnectionEvents, PublicResponse } from '../responses/public-response.ts'
 import { AnswerBody } from '../responses/response-body.ts'
 import { answerHeadText, noteBadAnswer, writeAnswerHead } from '../responses/response-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from '../responses/response-reader.ts'
@@ -17,14 +16,14 @@ import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts
 import { dropRestOfBody, sendBody } from './request-body.ts'
 import type { RequestHead, TargetAddress } from './request-head.ts'
 
-export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, AnswerEvents, PublicConnectionEvents {
+export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, AnswerEvents {
   place = 0
   readonly #host: ProxiedRequestHost
   readonly #route: TunnelRoute
   readonly #head: RequestHead
   /** Source of the request body, or null without one. */
   readonly #request: IncomingMessage | null
-  readonly #response: PublicResponse
+  readonly #response: ServerResponse
   readonly #body: AnswerBody
   readonly #note: ProxiedRequestRecorder
   readonly #choice: ClientChoice
@@ -47,7 +46,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     route: TunnelRoute,
     head: RequestHead,
     request: IncomingMessage | null,
-    response: PublicResponse,
+    response: ServerResponse,
     replayOf: string | null = null,
   ) {
     this.#host = host
@@ -273,6 +272,9 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     this.#finish(failure)
     this.#release()
     stream?.reset(code)
+    const { socket } = this.#response
+    // Node gathers the writes of one turn, and would discard them.
+    while (socket !== null && socket.writableCorked > 0) socket.uncork()
     this.#response.destroy()
   }
 

@@ -13,6 +13,8 @@ export function serveParsed(
   response: ServerResponse,
   replayOf: string | null = null,
 ): void {
+  // The public client has disconnected while the tunnel was looked up.
+  if (request.socket.destroyed) return
   const proxiedRequest = new ProxiedRequest(host, route, head, request, response, replayOf)
   response.sendDate = false
   response.on('close', () => proxiedRequest.onPublicClose())

@@ -1,7 +1,6 @@
 // Responses to public requests that get no response from the target. One table defines their status, message and Retry-After.
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
-import type { PublicResponse } from './public-response.ts'
 
 /** Keyed by the error code in X-Tunnel-Error and in the inspector. `retryAfter` is in seconds. */
 const faults = {
@@ -60,7 +59,7 @@ export const takesPages = (accept: string | undefined): boolean => accept?.toLow
 
 /** Writes a refusal as the response, as a page for browsers. */
 export function writeRefusal(
-  response: PublicResponse,
+  response: ServerResponse,
   { method, wantsPage }: { method: string; wantsPage: boolean },
   refusal: Refusal,
 ): void {

@@ -1,9 +1,13 @@
 // Writes the body of a response to the public client.
+import type { ServerResponse } from 'node:http'
+import { stalledMsMax } from '../requests/proxied-request-host.ts'
 import { BufferedBytes, smallChunkBytesMax } from './buffered-bytes.ts'
-import { joinedBytesMax, type PublicResponse } from './public-response.ts'
+
+/** Bytes up to which copying a chunk next to its head is cheaper than a separate write. */
+const joinedBytesMax = 8 * 1024
 
 export class AnswerBody {
-  readonly #response: PublicResponse
+  readonly #response: ServerResponse
   /** Small chunks that arrived while the public client did not read. */
   readonly #buffered = new BufferedBytes()
   /** Writes the head. Null once it has been written. */
@@ -11,7 +15,7 @@ export class AnswerBody {
   /** True once the head has been sent, alone or with the first bytes. */
   #isFlushed = false
 
-  constructor(response: PublicResponse) {
+  constructor(response: ServerResponse) {
     this.#response = response
   }
 
@@ -61,10 +65,23 @@ export class AnswerBody {
 
   end(trailers: [string, string][]): void {
     this.#writeBuffered()
-    if (this.#response.writableEnded) return
+    if (this.#response.writableEnded) {
+      this.#limitReading()
+      return
+    }
     this.#begin()
     if (trailers.length > 0) this.#response.addTrailers(trailers)
     this.#response.end()
+    this.#limitReading()
+  }
+
+  /** A public client that does not read the end of its response keeps it in memory. */
+  #limitReading(): void {
+    const { socket } = this.#response
+    if (socket === null || socket.writableLength === 0) return
+    socket.setTimeout(stalledMsMax)
+    // Before Node sets the limit for the time between requests.
+    this.#response.prependOnceListener('finish', () => socket.setTimeout(0))
   }
 
   #writeBuffered(): void {

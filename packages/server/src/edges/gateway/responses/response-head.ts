@@ -1,7 +1,7 @@
 // Writes the head of a target's response to the public client.
+import type { ServerResponse } from 'node:http'
 import type { Log } from '../../../core/log.ts'
 import type { RequestFields, RequestHead, TargetAddress } from '../requests/request-head.ts'
-import type { PublicResponse } from './public-response.ts'
 import { type Answered, headersFor } from './response-filter.ts'
 import { type AnswerHead, BadAnswer } from './response-reader.ts'
 
@@ -10,14 +10,14 @@ import { type AnswerHead, BadAnswer } from './response-reader.ts'
  * may send it in any response.
  */
 export function writeAnswerHead(
-  response: PublicResponse,
+  response: ServerResponse,
   { method, versionMinor, fields }: RequestHead,
   target: TargetAddress | null,
   head: AnswerHead,
 ): void {
   const hasChunks = head.isChunked && versionMinor > 0 && method !== 'HEAD' && head.status !== 204 && head.status !== 304
   const headers = headersFor(head, answeredOf(fields, target))
-  response.writeHead(head.status, head.reason, hasChunks ? headers : withoutTrailer(headers))
+  response.writeHead(head.status, head.reason, hasChunks ? [...headers, 'Transfer-Encoding', 'chunked'] : withoutTrailer(headers))
 }
 
 /** The head as text, for responses that are not followed by a body. */
