@@ -32,6 +32,15 @@ describe.each(commands.map((command) => [command.words, command] as const))('cal
   })
 })
 
+test('each field of a list is one of the query of its operation', () => {
+  const wrong = commands.flatMap(({ words, operations: ids, options = {} }) => {
+    const queries = operations.filter(({ id }) => ids.includes(id)).map(({ query }) => Object.keys(query?.properties ?? {}))
+    const fields = Object.values(options).flatMap(({ field }) => field ?? [])
+    return fields.filter((field) => !queries.flat().includes(field)).map((field) => `${words}: ${field}`)
+  })
+  expect(wrong).toEqual([])
+})
+
 test('every list says its order, the newest first', () => {
   const lists = commands.filter(({ options }) => options && 'cursor' in options)
   expect(lists.length).toBeGreaterThan(20)

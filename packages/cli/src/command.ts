@@ -12,6 +12,8 @@ export type Option = {
   value?: string
   /** The accepted values. Other values are rejected before the command runs. */
   choices?: readonly string[]
+  /** The field of the query that the option sets, in a list. */
+  field?: string
   /** One sentence for the help. */
   about: string
 }
@@ -107,23 +109,4 @@ export const clientIdOption: Record<'client-id', Option> = {
 export function readClientId(values: Values): { client_id?: string } {
   const clientId = text(values, 'client-id')
   return clientId === undefined ? {} : { client_id: clientId }
-}
-
-/** Options of every list. */
-export const listOptions: Record<string, Option> = {
-  limit: { type: 'string', value: 'N', about: 'Maximum number of items, 1-100.' },
-  cursor: { type: 'string', value: 'CURSOR', about: 'Cursor from the previous page (next_cursor).' },
-}
-
-/** The option of a list that can also start with its oldest item. */
-export const oldestOption: Record<'oldest', Option> = { oldest: { type: 'boolean', about: 'Oldest first.' } }
-
-/** The order of such a list, newest first without the option. */
-export const orderOf = (values: Values): { order: 'asc' | 'desc' } => ({ order: values.oldest === true ? 'asc' : 'desc' })
-
-/** The query parameters of a list. */
-export function listQuery(values: Values): { limit?: number; cursor?: string } {
-  const limit = count(values, 'limit')
-  const cursor = text(values, 'cursor')
-  return { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
 }

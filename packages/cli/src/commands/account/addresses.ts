@@ -1,33 +1,22 @@
 // addresses list|create|set-primary|delete.
-import { type Command, clientIdOption, listOptions, listQuery, readClientId, text } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, clientIdOption, readClientId, text } from '../../command.ts'
+import { listCommand } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 
 export const addressCommands: Command[] = [
-  {
+  listCommand({
     words: 'addresses list',
     takes: 'HANDLE',
     about: 'Lists the addresses of an agent, newest first.',
     example: 'callsign addresses list sales',
     operations: ['listAddresses'],
-    options: listOptions,
-    async run({ client, output }, values, [handle = '']) {
-      const page = await (await client()).addresses.list(handle, listQuery(values))
-      output.result(page, (width) =>
-        table(
-          ['ADDRESS', 'KIND', 'CREATED'],
-          page.data.map((one) => [
-            one.email_address,
-            one.is_primary ? 'primary' : one.is_catch_all ? 'catch-all' : 'alias',
-            ago(one.created_at),
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, [handle = '']) => client.addresses.list(handle, query),
+    columns: {
+      ADDRESS: (one) => one.email_address,
+      KIND: (one) => (one.is_primary ? 'primary' : one.is_catch_all ? 'catch-all' : 'alias'),
+      CREATED: (one) => ago(one.created_at),
     },
-  },
+  }),
   {
     words: 'addresses create',
     takes: 'HANDLE [LOCAL]',

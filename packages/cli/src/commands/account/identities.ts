@@ -1,18 +1,8 @@
 // identities list|create|show|update|delete.
 import type { Identity } from '@callsign/sdk'
-import {
-  type Command,
-  clientIdOption,
-  count,
-  listOptions,
-  listQuery,
-  type Option,
-  oneOf,
-  readClientId,
-  several,
-  text,
-} from '../../command.ts'
-import { oneLine, table } from '../../terminal/output.ts'
+import { type Command, clientIdOption, count, type Option, oneOf, readClientId, several, text } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
+import { oneLine } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'
 import {
@@ -74,25 +64,20 @@ const shown = (one: Identity): string =>
   ].join('\n')
 
 export const identityCommands: Command[] = [
-  {
+  listCommand({
     words: 'identities list',
     about: 'Lists identities, newest first.',
     example: 'callsign identities list',
     operations: ['listIdentities', 'listMailboxes'],
     options: { ...metadataFilterOption, ...listOptions },
-    async run({ client, output }, values) {
-      const page = await (await client()).identities.list({ ...listQuery(values), ...readMetadataFilter(values) })
-      output.result(page, (width) =>
-        table(
-          ['HANDLE', 'MAILBOX', 'CREATED', 'NAME'],
-          page.data.map((one) => [one.agent_handle, one.mailbox_address, ago(one.created_at), one.display_name]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, _given, values) => client.identities.list({ ...query, ...readMetadataFilter(values) }),
+    columns: {
+      HANDLE: (one) => one.agent_handle,
+      MAILBOX: (one) => one.mailbox_address,
+      CREATED: (one) => ago(one.created_at),
+      NAME: (one) => one.display_name,
     },
-  },
+  }),
   {
     words: 'identities create',
     takes: 'HANDLE',

@@ -1,7 +1,7 @@
 // keys list|create|rename|revoke.
 import { type Key, type Scope, type ScopePreset, scopePresets, scopes } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, several, text } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, several, text } from '../../command.ts'
+import { listCommand } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 
 function stateOf({ revoked_at, expires_at }: Key): 'revoked' | 'expired' | 'active' {
@@ -19,37 +19,26 @@ function scopesOf({ scopes: held }: Key): string {
 }
 
 export const keyCommands: Command[] = [
-  {
+  listCommand({
     words: 'keys list',
     about:
       'Lists keys and connected apps, newest first, including revoked ones. Of many scopes it shows the first two, and --json has all.',
     example: 'callsign keys list',
     operations: ['listKeys'],
-    options: listOptions,
-    async run({ client, output }, values) {
-      const page = await (await client()).keys.list(listQuery(values))
-      output.result(page, (width) =>
-        table(
-          ['ID', 'NAME', 'FOR', 'SCOPES', 'LAST 4', 'LAST USED', 'FROM', 'EXPIRES', 'ALLOWED FROM', 'STATE'],
-          page.data.map((key) => [
-            key.id,
-            key.connected_app ? `${key.name} (app, ${key.connected_app.host ?? 'not verified'})` : key.name,
-            key.agent_handles.join(' ') || 'organization',
-            scopesOf(key),
-            key.last4,
-            key.last_used_at ? ago(key.last_used_at) : 'never',
-            key.last_used_ip ?? '',
-            key.expires_at ? ago(key.expires_at) : 'never',
-            key.allowed_ips.join(' ') || 'any address',
-            stateOf(key),
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query) => client.keys.list(query),
+    columns: {
+      ID: (key) => key.id,
+      NAME: (key) => (key.connected_app ? `${key.name} (app, ${key.connected_app.host ?? 'not verified'})` : key.name),
+      FOR: (key) => key.agent_handles.join(' ') || 'organization',
+      SCOPES: scopesOf,
+      'LAST 4': (key) => key.last4,
+      'LAST USED': (key) => (key.last_used_at ? ago(key.last_used_at) : 'never'),
+      FROM: (key) => key.last_used_ip ?? '',
+      EXPIRES: (key) => (key.expires_at ? ago(key.expires_at) : 'never'),
+      'ALLOWED FROM': (key) => key.allowed_ips.join(' ') || 'any address',
+      STATE: stateOf,
     },
-  },
+  }),
   {
     words: 'keys create',
     takes: 'NAME',

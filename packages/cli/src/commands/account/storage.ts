@@ -1,7 +1,7 @@
 // usage storage, and retention preview|set.
 import type { Organization } from '@callsign/sdk'
-import { type Command, count, listOptions, listQuery, type Option, text, type Values } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, count, type Option, text, type Values } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { UsageError } from '../../usage-error.ts'
 
 const daysOptions: Record<string, Option> = {
@@ -36,39 +36,24 @@ const describeDays = (retention: Partial<Organization['retention']>): string =>
     .join(', ')
 
 export const storageCommands: Command[] = [
-  {
+  listCommand({
     words: 'usage storage',
     about: 'Lists the bytes of stored mail with their quotas, newest agent first. It needs an organization key.',
     example: 'callsign usage storage --by-agent',
     operations: ['listStorage'],
     options: {
       'by-agent': { type: 'boolean', about: 'One line for each agent.' },
-      agent: { type: 'string', value: 'HANDLE', about: 'Only this agent.' },
+      agent: { type: 'string', value: 'HANDLE', field: 'agent_handle', about: 'Only this agent.' },
       ...listOptions,
     },
-    async run({ client, output }, values) {
-      const agent = text(values, 'agent')
-      const page = await (await client()).usage.listStorage({
-        ...(values['by-agent'] === true && { by: 'agent' as const }),
-        ...(agent !== undefined && { agent_handle: agent }),
-        ...listQuery(values),
-      })
-      output.result(page, (width) =>
-        table(
-          ['FOR', 'USED', 'QUOTA', 'SHARE'],
-          page.data.map(({ agent_handle, used_bytes, quota_bytes }) => [
-            agent_handle ?? 'organization',
-            bytesText(used_bytes),
-            quota_bytes === null ? 'none' : bytesText(quota_bytes),
-            quota_bytes === null ? '' : `${Math.floor((100 * used_bytes) / quota_bytes)} %`,
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, _given, values) => client.usage.listStorage({ ...(values['by-agent'] === true && { by: 'agent' }), ...query }),
+    columns: {
+      FOR: (one) => one.agent_handle ?? 'organization',
+      USED: (one) => bytesText(one.used_bytes),
+      QUOTA: ({ quota_bytes: quota }) => (quota === null ? 'none' : bytesText(quota)),
+      SHARE: ({ used_bytes: used, quota_bytes: quota }) => (quota === null ? '' : `${Math.floor((100 * used) / quota)} %`),
     },
-  },
+  }),
   {
     words: 'retention preview',
     about: 'Counts what a retention would delete now. It deletes nothing.',

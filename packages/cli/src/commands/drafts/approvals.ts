@@ -1,44 +1,33 @@
 // approvals list|request|link|unlink, for drafts that wait for a person. drafts send and drafts reject decide on them.
-import { type Command, listOptions, listQuery, oldestOption, orderOf, text } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, text } from '../../command.ts'
+import { listCommand, listOptions, oldestOption, orderOf } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 import { mailboxOptions } from '../mail/mailbox.ts'
 import { locateDraft } from './drafts.ts'
 import { atVersion, versionOption } from './mail-body.ts'
 
 export const approvalCommands: Command[] = [
-  {
+  listCommand({
     words: 'approvals list',
     about: 'Lists the drafts that wait for approval in all mailboxes, newest request first.',
     example: 'callsign approvals list',
     operations: ['listApprovals'],
-    options: { agent: { type: 'string', value: 'HANDLE', about: 'Only the drafts of this agent.' }, ...oldestOption, ...listOptions },
-    async run({ client, output }, values) {
-      const agent = text(values, 'agent')
-      const page = await (await client()).approvals.list({
-        ...listQuery(values),
-        ...orderOf(values),
-        ...(agent !== undefined && { agent }),
-      })
-      output.result(page, (width) =>
-        table(
-          ['DRAFT', 'AGENT', 'VERSION', 'REQUESTED', 'TO', 'SUBJECT', 'REASON'],
-          page.data.map(({ agent_handle, draft }) => [
-            draft.id,
-            agent_handle,
-            String(draft.version),
-            ago(draft.approval?.requested_at ?? null),
-            draft.to.join(', '),
-            draft.subject ?? '',
-            draft.approval?.reasons.join(' ') ?? '',
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    options: {
+      agent: { type: 'string', value: 'HANDLE', field: 'agent', about: 'Only the drafts of this agent.' },
+      ...oldestOption,
+      ...listOptions,
     },
-  },
+    call: (client, query, _given, values) => client.approvals.list({ ...query, ...orderOf(values) }),
+    columns: {
+      DRAFT: ({ draft }) => draft.id,
+      AGENT: (one) => one.agent_handle,
+      VERSION: ({ draft }) => String(draft.version),
+      REQUESTED: ({ draft }) => ago(draft.approval?.requested_at ?? null),
+      TO: ({ draft }) => draft.to.join(', '),
+      SUBJECT: ({ draft }) => draft.subject ?? '',
+      REASON: ({ draft }) => draft.approval?.reasons.join(' ') ?? '',
+    },
+  }),
   {
     words: 'approvals request',
     takes: '[MAILBOX] ID',

@@ -1,17 +1,7 @@
 // drafts list|create|show|edit|versions|review|message|reject|rm|send. The approver of a draft views it and sends exactly that version.
 import type { Draft } from '@callsign/sdk'
-import {
-  type Command,
-  type Context,
-  clientIdOption,
-  count,
-  listQuery,
-  type Option,
-  readClientId,
-  several,
-  text,
-  type Values,
-} from '../../command.ts'
+import { type Command, type Context, clientIdOption, count, type Option, readClientId, several, text, type Values } from '../../command.ts'
+import { listQuery } from '../../list-command.ts'
 import { table } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'

@@ -1,18 +1,7 @@
 // templates list|create|show|edit|publish|render|rm.
 import type { Template } from '@callsign/sdk'
-import {
-  type Command,
-  type Context,
-  clientIdOption,
-  listOptions,
-  listQuery,
-  type Option,
-  readClientId,
-  several,
-  text,
-  type Values,
-} from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, type Context, clientIdOption, type Option, readClientId, several, text, type Values } from '../../command.ts'
+import { listCommand } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'
 import { bodyOptions, readBody } from './mail-body.ts'
@@ -76,25 +65,20 @@ const shown = (one: Template): string =>
   ].join('\n')
 
 export const templateCommands: Command[] = [
-  {
+  listCommand({
     words: 'templates list',
     about: 'Lists templates, newest first.',
     example: 'callsign templates list',
     operations: ['listTemplates'],
-    options: listOptions,
-    async run({ client, output }, values) {
-      const page = await (await client()).templates.list(listQuery(values))
-      output.result(page, (width) =>
-        table(
-          ['ID', 'ALIAS', 'STATUS', 'CHANGED', 'NAME'],
-          page.data.map((one) => [one.id, one.alias ?? '', statusOf(one), ago(one.updated_at), one.name]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query) => client.templates.list(query),
+    columns: {
+      ID: (one) => one.id,
+      ALIAS: (one) => one.alias ?? '',
+      STATUS: statusOf,
+      CHANGED: (one) => ago(one.updated_at),
+      NAME: (one) => one.name,
     },
-  },
+  }),
   {
     words: 'templates create',
     takes: 'NAME',

@@ -1,12 +1,12 @@
 // events list|socket-token.
 import type { CallsignEvent } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, type Option, orderOf, several, text, type Values } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, type Option, several, type Values } from '../../command.ts'
+import { listCommand, listOptions, orderOf } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 
 /** Filters of the event log and of its stream. */
 export const eventFilters: Record<string, Option> = {
-  agent: { type: 'string', value: 'HANDLE', about: 'Only events of this agent.' },
+  agent: { type: 'string', value: 'HANDLE', field: 'agent', about: 'Only events of this agent.' },
   event: { type: 'string', multiple: true, value: 'TYPE', about: 'Only events of this type, such as email.received. Repeatable.' },
 }
 
@@ -17,7 +17,7 @@ export const readTypes = (values: Values): { types?: string } => {
 }
 
 export const eventCommands: Command[] = [
-  {
+  listCommand({
     words: 'events list',
     about: 'Lists events, newest first. With --oldest, the ID of the last one is the --cursor of the next request.',
     example: 'callsign events list --event email.received --event email.bounced',
@@ -27,32 +27,20 @@ export const eventCommands: Command[] = [
       since: {
         type: 'string',
         value: 'TIME',
+        field: 'since',
         about: 'Only events since this time in ISO 8601. With --oldest, --cursor takes precedence.',
       },
       oldest: { type: 'boolean', about: 'Oldest first, to continue where a program stopped.' },
       ...listOptions,
     },
-    async run({ client, output }, values) {
-      const [agent, since] = [text(values, 'agent'), text(values, 'since')]
-      const query = {
-        ...listQuery(values),
-        ...readTypes(values),
-        ...orderOf(values),
-        ...(agent !== undefined && { agent }),
-        ...(since !== undefined && { since }),
-      }
-      const page = await (await client()).events.list(query)
-      output.result(page, () =>
-        table(
-          ['ID', 'WHEN', 'TYPE', 'ABOUT'],
-          page.data.map((one) => [one.id, ago(one.timestamp), one.type, aboutOf(one)]),
-          output.width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, _given, values) => client.events.list({ ...query, ...readTypes(values), ...orderOf(values) }),
+    columns: {
+      ID: (one) => one.id,
+      WHEN: (one) => ago(one.timestamp),
+      TYPE: (one) => one.type,
+      ABOUT: aboutOf,
     },
-  },
+  }),
   {
     words: 'events socket-token',
     about: 'Creates a token that opens a WebSocket of events within 60 seconds, for a page that must not have the key.',

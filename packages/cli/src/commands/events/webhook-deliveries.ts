@@ -1,6 +1,7 @@
 // webhooks deliveries|delivery|replay.
 import type { Delivery, DeliveryDetail } from '@callsign/sdk'
-import { type Command, listOptions, listQuery, oneOf, text } from '../../command.ts'
+import { type Command, oneOf, text } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { table } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'
@@ -42,40 +43,28 @@ const shown = (one: DeliveryDetail, width: number | undefined): string =>
   ].join('\n')
 
 export const webhookDeliveryCommands: Command[] = [
-  {
+  listCommand({
     words: 'webhooks deliveries',
     takes: 'ID',
     about: 'Lists the deliveries of a webhook, newest first, with the last answer and the next attempt. They are kept for 30 days.',
     example: 'callsign webhooks deliveries whk_01jq8 --status failed',
     operations: ['listDeliveries'],
     options: {
-      status: { type: 'string', value: 'STATUS', choices: statuses, about: 'pending, delivered or failed.' },
-      event: { type: 'string', value: 'TYPE', about: 'Only this event type.' },
+      status: { type: 'string', value: 'STATUS', field: 'status', choices: statuses, about: 'pending, delivered or failed.' },
+      event: { type: 'string', value: 'TYPE', field: 'event_type', about: 'Only this event type.' },
       ...listOptions,
     },
-    async run({ client, output }, values, [id = '']) {
-      const [status, event] = [oneOf(values, 'status', statuses), text(values, 'event')]
-      const query = { ...listQuery(values), ...(status && { status }), ...(event !== undefined && { event_type: event }) }
-      const page = await (await client()).webhooks.deliveries(id, query)
-      output.result(page, (width) =>
-        table(
-          ['ID', 'WHEN', 'EVENT', 'STATUS', 'ATTEMPTS', 'ANSWER', 'NEXT'],
-          page.data.map((one) => [
-            one.id,
-            ago(one.created_at),
-            one.event_type,
-            one.status,
-            String(one.attempt_count),
-            answerOf(one),
-            one.next_attempt_at ? ago(one.next_attempt_at) : one.status === 'failed' ? 'none' : '',
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, [id = '']) => client.webhooks.deliveries(id, query),
+    columns: {
+      ID: (one) => one.id,
+      WHEN: (one) => ago(one.created_at),
+      EVENT: (one) => one.event_type,
+      STATUS: (one) => one.status,
+      ATTEMPTS: (one) => String(one.attempt_count),
+      ANSWER: answerOf,
+      NEXT: (one) => (one.next_attempt_at ? ago(one.next_attempt_at) : one.status === 'failed' ? 'none' : ''),
     },
-  },
+  }),
   {
     words: 'webhooks delivery',
     takes: 'DELIVERY',

@@ -1,18 +1,8 @@
 // webhooks list|create|show|update|delete|rotate-secret|test.
 import type { Webhook } from '@callsign/sdk'
-import {
-  type Command,
-  clientIdOption,
-  listOptions,
-  listQuery,
-  type Option,
-  oneOf,
-  readClientId,
-  several,
-  text,
-  type Values,
-} from '../../command.ts'
-import { type Output, table } from '../../terminal/output.ts'
+import { type Command, clientIdOption, type Option, oneOf, readClientId, several, text, type Values } from '../../command.ts'
+import { listCommand } from '../../list-command.ts'
+import type { Output } from '../../terminal/output.ts'
 import { UsageError } from '../../usage-error.ts'
 import { lineOf } from './webhook-deliveries.ts'
 
@@ -93,25 +83,20 @@ function showSecret(output: Output, webhook: Webhook & { secret: string | null }
 }
 
 export const webhookCommands: Command[] = [
-  {
+  listCommand({
     words: 'webhooks list',
     about: 'Lists webhooks, newest first.',
     example: 'callsign webhooks list',
     operations: ['listWebhooks'],
-    options: listOptions,
-    async run({ client, output }, values) {
-      const page = await (await client()).webhooks.list(listQuery(values))
-      output.result(page, (width) =>
-        table(
-          ['ID', 'STATUS', 'EVENTS', 'AGENT', 'URL'],
-          page.data.map((one) => [one.id, one.status, one.events.join(' '), agentsOf(one), one.url]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query) => client.webhooks.list(query),
+    columns: {
+      ID: (one) => one.id,
+      STATUS: (one) => one.status,
+      EVENTS: (one) => one.events.join(' '),
+      AGENT: agentsOf,
+      URL: (one) => one.url,
     },
-  },
+  }),
   {
     words: 'webhooks create',
     takes: 'URL',

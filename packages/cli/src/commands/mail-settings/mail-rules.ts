@@ -1,7 +1,7 @@
 // rules list|add|pause|resume|rm|mode. The argument is the entry or the id of a rule.
 import { allItems, type Callsign, type MailRule } from '@callsign/sdk'
-import { type Command, clientIdOption, listOptions, listQuery, type Option, oneOf, readClientId, text, type Values } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, clientIdOption, type Option, oneOf, readClientId, text, type Values } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { UsageError } from '../../usage-error.ts'
 
 const directions = ['inbound', 'outbound', 'both'] as const
@@ -58,40 +58,35 @@ const setStatus = (word: string, status: 'active' | 'paused', about: string): Co
 })
 
 export const mailRuleCommands: Command[] = [
-  {
+  listCommand({
     words: 'rules list',
     takes: 'HANDLE',
     about: 'Lists the mail rules of an agent, newest first. The handle * means every agent.',
     example: 'callsign rules list sales',
     operations: ['listMailRules', 'getMailRule'],
     options: {
-      entry: { type: 'string', value: 'ENTRY', about: 'Only rules for this address or domain.' },
-      action: { type: 'string', value: 'ACTION', choices: actions, about: 'Only rules that allow or block.' },
-      direction: { type: 'string', value: 'DIRECTION', choices: directions, about: 'Only rules that are inbound, outbound or both.' },
-      status: { type: 'string', value: 'STATUS', choices: statuses, about: 'Only active or paused rules.' },
+      entry: { type: 'string', value: 'ENTRY', field: 'entry', about: 'Only rules for this address or domain.' },
+      action: { type: 'string', value: 'ACTION', field: 'action', choices: actions, about: 'Only rules that allow or block.' },
+      direction: {
+        type: 'string',
+        value: 'DIRECTION',
+        field: 'direction',
+        choices: directions,
+        about: 'Only rules that are inbound, outbound or both.',
+      },
+      status: { type: 'string', value: 'STATUS', field: 'status', choices: statuses, about: 'Only active or paused rules.' },
       ...listOptions,
     },
-    async run({ client, output }, values, [handle = '']) {
-      const [entry, action] = [text(values, 'entry'), oneOf(values, 'action', actions)]
-      const [direction, status] = [oneOf(values, 'direction', directions), oneOf(values, 'status', statuses)]
-      const page = await (await client()).mailRules.list(handle, {
-        ...(entry !== undefined && { entry }),
-        ...(action && { action }),
-        ...(direction && { direction }),
-        ...(status && { status }),
-        ...listQuery(values),
-      })
-      output.result(page, (width) =>
-        table(
-          ['ID', 'ACTION', 'ENTRY', 'DIRECTION', 'STATUS', 'REASON'],
-          page.data.map((rule) => [rule.id, rule.action, rule.entry, rule.direction, rule.status, rule.reason ?? '']),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, [handle = '']) => client.mailRules.list(handle, query),
+    columns: {
+      ID: (rule) => rule.id,
+      ACTION: (rule) => rule.action,
+      ENTRY: (rule) => rule.entry,
+      DIRECTION: (rule) => rule.direction,
+      STATUS: (rule) => rule.status,
+      REASON: (rule) => rule.reason ?? '',
     },
-  },
+  }),
   {
     words: 'rules add',
     takes: 'HANDLE',

@@ -1,42 +1,30 @@
 // suppressions list|add|rm.
-import { type Command, listOptions, listQuery, oneOf, text } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, text } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 
 const sources = ['manual', 'bounce', 'complaint'] as const
 
 export const suppressionCommands: Command[] = [
-  {
+  listCommand({
     words: 'suppressions list',
     about: 'Lists suppressed addresses, newest first.',
     example: 'callsign suppressions list --source bounce',
     operations: ['listSuppressions'],
     options: {
-      address: { type: 'string', value: 'ADDRESS', about: 'Only this address.' },
-      id: { type: 'string', value: 'ID', about: 'Only the entry with this id.' },
-      source: { type: 'string', value: 'SOURCE', choices: sources, about: 'manual, bounce or complaint.' },
+      address: { type: 'string', value: 'ADDRESS', field: 'email_address', about: 'Only this address.' },
+      id: { type: 'string', value: 'ID', field: 'id', about: 'Only the entry with this id.' },
+      source: { type: 'string', value: 'SOURCE', field: 'source', choices: sources, about: 'manual, bounce or complaint.' },
       ...listOptions,
     },
-    async run({ client, output }, values) {
-      const [address, id, source] = [text(values, 'address'), text(values, 'id'), oneOf(values, 'source', sources)]
-      const query = {
-        ...listQuery(values),
-        ...(address !== undefined && { email_address: address }),
-        ...(id !== undefined && { id }),
-        ...(source && { source }),
-      }
-      const page = await (await client()).suppressions.list(query)
-      output.result(page, (width) =>
-        table(
-          ['ADDRESS', 'SOURCE', 'SINCE', 'REASON'],
-          page.data.map((one) => [one.email_address, one.source, ago(one.created_at), one.reason ?? '']),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query) => client.suppressions.list(query),
+    columns: {
+      ADDRESS: (one) => one.email_address,
+      SOURCE: (one) => one.source,
+      SINCE: (one) => ago(one.created_at),
+      REASON: (one) => one.reason ?? '',
     },
-  },
+  }),
   {
     words: 'suppressions add',
     takes: 'ADDRESS',

@@ -1,32 +1,25 @@
 // labels list|create|update|delete.
-import { type Command, clientIdOption, listOptions, listQuery, type Option, readClientId, text } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, clientIdOption, type Option, readClientId, text } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { UsageError } from '../../usage-error.ts'
 import { chooseMailbox, mailboxOptions } from './mailbox.ts'
 
 const color: Option = { type: 'string', value: '#RRGGBB', about: 'The color of the label.' }
 
 export const labelCommands: Command[] = [
-  {
+  listCommand({
     words: 'labels list',
     about: 'Lists the labels of a mailbox, newest first.',
     example: 'callsign labels list --agent sales',
     operations: ['listLabels'],
     options: { ...mailboxOptions, ...listOptions },
-    async run(context, values) {
-      const client = await context.client()
-      const page = await client.labels.list(await chooseMailbox(client, values), listQuery(values))
-      context.output.result(page, (width) =>
-        table(
-          ['ID', 'NAME', 'COLOR'],
-          page.data.map((label) => [label.id, label.name, label.color]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !context.output.isJson) context.output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: async (client, query, _given, values) => client.labels.list(await chooseMailbox(client, values), query),
+    columns: {
+      ID: (label) => label.id,
+      NAME: (label) => label.name,
+      COLOR: (label) => label.color,
     },
-  },
+  }),
   {
     words: 'labels create',
     takes: 'NAME',

@@ -1,6 +1,7 @@
 // mail list|read|search|label|mark|trash|restore|delete.
 import type { Callsign, Message, MessageSummary } from '@callsign/sdk'
-import { type Command, type Context, listOptions, listQuery, several, switchOf, text, type Values } from '../../command.ts'
+import { type Command, type Context, several, switchOf, text, type Values } from '../../command.ts'
+import { listOptions, listQuery } from '../../list-command.ts'
 import { type Output, table } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'

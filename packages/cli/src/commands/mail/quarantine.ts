@@ -1,42 +1,29 @@
 // quarantine list|release|rm for messages that the guardrails of a mailbox have quarantined.
-import { type Command, listOptions, listQuery } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import type { Command } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 import { chooseMailbox, mailboxOptions } from './mailbox.ts'
 import { locateMessage } from './messages.ts'
 
 export const quarantineCommands: Command[] = [
-  {
+  listCommand({
     words: 'quarantine list',
     takes: '[MAILBOX]',
     about: 'Lists quarantined messages of a mailbox, newest first, with the reason for each.',
     example: 'callsign quarantine list sales',
     operations: ['listMessages'],
     options: { ...mailboxOptions, ...listOptions },
-    async run({ client, output }, values, [mailbox]) {
-      const callsign = await client()
-      const page = await callsign.messages.list(await chooseMailbox(callsign, values, mailbox), {
-        status: 'quarantined',
-        ...listQuery(values),
-      })
-      output.result(page, (width) =>
-        table(
-          ['ID', 'WHEN', 'FROM', 'SUBJECT', 'REASON', 'FLAGS'],
-          page.data.map((one) => [
-            one.id,
-            ago(one.created_at),
-            one.from,
-            one.subject,
-            one.guardrail?.reason ?? '',
-            one.flags.map((flag) => flag.type).join(' '),
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: async (client, query, [mailbox], values) =>
+      client.messages.list(await chooseMailbox(client, values, mailbox), { status: 'quarantined', ...query }),
+    columns: {
+      ID: (one) => one.id,
+      WHEN: (one) => ago(one.created_at),
+      FROM: (one) => one.from,
+      SUBJECT: (one) => one.subject,
+      REASON: (one) => one.guardrail?.reason ?? '',
+      FLAGS: (one) => one.flags.map((flag) => flag.type).join(' '),
     },
-  },
+  }),
   {
     words: 'quarantine release',
     takes: '[MAILBOX] ID',

@@ -1,6 +1,7 @@
 // threads list|show|update|delete|restore.
 import type { ThreadPage } from '@callsign/sdk'
-import { type Command, type Context, listOptions, listQuery, oneOf, several, switchOf, text, type Values } from '../../command.ts'
+import { type Command, type Context, oneOf, several, switchOf, text, type Values } from '../../command.ts'
+import { listOptions, listQuery } from '../../list-command.ts'
 import { oneLine, table } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'

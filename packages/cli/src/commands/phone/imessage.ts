@@ -1,7 +1,8 @@
 // imessage router|send|history|conversations|disconnect, and sim imessage, which simulates a phone.
-import { type Command, listOptions, listQuery, needed, oldestOption, oneOf, orderOf, several, text } from '../../command.ts'
+import type { ImessageHistory } from '@callsign/sdk'
+import { type Command, needed, several, text } from '../../command.ts'
+import { listCommand, listOptions, oldestOption, orderOf } from '../../list-command.ts'
 import { readBytes } from '../../session/files.ts'
-import { table } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'
 
@@ -62,60 +63,42 @@ export const imessageCommands: Command[] = [
       return 0
     },
   },
-  {
+  listCommand({
     words: 'imessage history',
     takes: '[CONVERSATION]',
     about: 'Lists messages of one conversation or of all, newest first.',
     example: 'callsign imessage history conv_01jq8',
     operations: ['listImessages'],
     options: { ...oldestOption, ...listOptions },
-    async run({ client, output }, values, [conversation]) {
-      const page = await (await client()).imessage.history({
-        ...(conversation !== undefined && { conversation_id: conversation }),
-        ...listQuery(values),
-        ...orderOf(values),
-      })
-      output.result(page, (width) =>
-        table(
-          ['TIME', 'FROM', 'STATUS', 'TEXT'],
-          page.messages.map((one) => [
-            ago(one.created_at),
-            one.sender,
-            one.status,
-            one.media.length > 0 ? `${one.text} [${one.media.length} file]` : one.text,
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, [conversation], values) =>
+      client.imessage.history({ ...(conversation !== undefined && { conversation_id: conversation }), ...query, ...orderOf(values) }),
+    items: ({ messages }: ImessageHistory) => messages,
+    columns: {
+      TIME: (one) => ago(one.created_at),
+      FROM: (one) => one.sender,
+      STATUS: (one) => one.status,
+      TEXT: (one) => (one.media.length > 0 ? `${one.text} [${one.media.length} file]` : one.text),
     },
-  },
-  {
+  }),
+  listCommand({
     words: 'imessage conversations',
     about: 'Lists conversations, newest first.',
     example: 'callsign imessage conversations --agent sales',
     operations: ['listImessageConversations'],
     options: {
-      agent: { type: 'string', value: 'HANDLE', about: 'Only conversations of this agent.' },
-      status: { type: 'string', value: 'STATUS', choices: statuses, about: 'Only active or archived conversations.' },
+      agent: { type: 'string', value: 'HANDLE', field: 'agent', about: 'Only conversations of this agent.' },
+      status: { type: 'string', value: 'STATUS', field: 'status', choices: statuses, about: 'Only active or archived conversations.' },
       ...listOptions,
     },
-    async run({ client, output }, values) {
-      const [agent, status] = [text(values, 'agent'), oneOf(values, 'status', statuses)]
-      const query = { ...(agent !== undefined && { agent }), ...(status && { status }), ...listQuery(values) }
-      const page = await (await client()).imessage.conversations(query)
-      output.result(page, (width) =>
-        table(
-          ['ID', 'AGENT', 'WITH', 'STATUS', 'PROVIDER'],
-          page.data.map((one) => [one.id, one.agent_handle, one.recipient, one.status, one.provider]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query) => client.imessage.conversations(query),
+    columns: {
+      ID: (one) => one.id,
+      AGENT: (one) => one.agent_handle,
+      WITH: (one) => one.recipient,
+      STATUS: (one) => one.status,
+      PROVIDER: (one) => one.provider,
     },
-  },
+  }),
   {
     words: 'imessage disconnect',
     takes: 'CONVERSATION',

@@ -1,6 +1,6 @@
 // phone list|provision|show|messages|read|wait|release.
-import { type Command, listOptions, listQuery, needed, switchOf, text } from '../../command.ts'
-import { table } from '../../terminal/output.ts'
+import { type Command, needed, switchOf, text } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { ago } from '../../terminal/times.ts'
 import { printFound, waitOptions, waitQuery } from '../mail/mail-wait.ts'
 
@@ -8,25 +8,20 @@ const countries = ['US', 'CA'] as const
 const types = ['local', 'toll_free'] as const
 
 export const phoneCommands: Command[] = [
-  {
+  listCommand({
     words: 'phone list',
     about: 'Lists phone numbers, newest first.',
     example: 'callsign phone list',
     operations: ['listPhoneNumbers'],
-    options: listOptions,
-    async run({ client, output }, values) {
-      const page = await (await client()).phone.list(listQuery(values))
-      output.result(page, (width) =>
-        table(
-          ['NUMBER', 'AGENT', 'TEXTS', 'REGION', 'PROVIDER'],
-          page.data.map((one) => [one.phone_number, one.agent_handle, one.sms_status, one.region || one.type, one.provider]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query) => client.phone.list(query),
+    columns: {
+      NUMBER: (one) => one.phone_number,
+      AGENT: (one) => one.agent_handle,
+      TEXTS: (one) => one.sms_status,
+      REGION: (one) => one.region || one.type,
+      PROVIDER: (one) => one.provider,
     },
-  },
+  }),
   {
     words: 'phone provision',
     takes: 'HANDLE',
@@ -75,7 +70,7 @@ export const phoneCommands: Command[] = [
       return 0
     },
   },
-  {
+  listCommand({
     words: 'phone messages',
     takes: 'NUMBER',
     about: 'Lists the texts of a number, newest first.',
@@ -84,32 +79,17 @@ export const phoneCommands: Command[] = [
     options: {
       read: { type: 'boolean', about: 'Only read texts.' },
       unread: { type: 'boolean', about: 'Only unread texts.' },
-      from: { type: 'string', value: 'NUMBER', about: 'Only texts from this number.' },
+      from: { type: 'string', value: 'NUMBER', field: 'from', about: 'Only texts from this number.' },
       ...listOptions,
     },
-    async run({ client, output }, values, [number = '']) {
-      const from = text(values, 'from')
-      const page = await (await client()).phone.messages(number, {
-        ...switchOf(values, 'read', 'is_read'),
-        ...(from !== undefined && { from }),
-        ...listQuery(values),
-      })
-      output.result(page, (width) =>
-        table(
-          ['ID', 'FROM', 'TIME', 'TEXT'],
-          page.data.map((one) => [
-            one.id,
-            one.from_number,
-            ago(one.created_at),
-            one.media.length > 0 ? `${one.text} [${one.media.length} files]` : one.text,
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, [number = ''], values) => client.phone.messages(number, { ...switchOf(values, 'read', 'is_read'), ...query }),
+    columns: {
+      ID: (one) => one.id,
+      FROM: (one) => one.from_number,
+      TIME: (one) => ago(one.created_at),
+      TEXT: (one) => (one.media.length > 0 ? `${one.text} [${one.media.length} files]` : one.text),
     },
-  },
+  }),
   {
     words: 'phone read',
     takes: 'MESSAGE',

@@ -1,6 +1,7 @@
 // sim mail|sms|advance|fault|outbox simulates a mail server, a phone, a carrier and faults.
 import { type SimulatedMailSample, simulatedMailSamples } from '@callsign/sdk'
-import { type Command, count, listOptions, listQuery, needed, oneOf, several, text } from '../../command.ts'
+import { type Command, count, needed, oneOf, several, text } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { readBytes } from '../../session/files.ts'
 import { table } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
@@ -117,24 +118,18 @@ export const simulatorCommands: Command[] = [
       return 0
     },
   },
-  {
+  listCommand({
     words: 'sim outbox',
     about: 'Lists the messages sent to external phones, newest first.',
     example: 'callsign sim outbox',
     operations: ['listOutbox'],
-    options: { to: { type: 'string', value: 'NUMBER', about: 'Only messages to this phone.' }, ...listOptions },
-    async run({ client, output }, values) {
-      const to = text(values, 'to')
-      const page = await (await client()).simulator.outbox({ ...(to !== undefined && { to }), ...listQuery(values) })
-      output.result(page, (width) =>
-        table(
-          ['TO', 'FROM', 'TIME', 'TEXT'],
-          page.data.map((one) => [one.to, one.from, ago(one.created_at), one.text]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    options: { to: { type: 'string', value: 'NUMBER', field: 'to', about: 'Only messages to this phone.' }, ...listOptions },
+    call: (client, query) => client.simulator.outbox(query),
+    columns: {
+      TO: (one) => one.to,
+      FROM: (one) => one.from,
+      TIME: (one) => ago(one.created_at),
+      TEXT: (one) => one.text,
     },
-  },
+  }),
 ]

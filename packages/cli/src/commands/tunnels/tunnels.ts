@@ -1,8 +1,8 @@
 // tunnel TARGET, and tunnels list|show|set|requests|replay.
 import type { Callsign, ListenOptions, TunnelChange } from '@callsign/sdk'
-import { type Command, type Context, count, listOptions, listQuery, oneOf, several, text, type Values } from '../../command.ts'
+import { type Command, type Context, count, oneOf, several, text, type Values } from '../../command.ts'
+import { listCommand, listOptions } from '../../list-command.ts'
 import { readBytes } from '../../session/files.ts'
-import { table } from '../../terminal/output.ts'
 import { ago } from '../../terminal/times.ts'
 import { UsageError } from '../../usage-error.ts'
 import { RequestTable } from './request-table.ts'
@@ -36,32 +36,25 @@ export const tunnelCommands: Command[] = [
     },
     run: async (context, values, [target = '']) => serve(context, values, target),
   },
-  {
+  listCommand({
     words: 'tunnels list',
     about: 'Lists tunnels, newest first.',
     example: 'callsign tunnels list',
     operations: ['listTunnels'],
-    options: { ...listOptions, status: { type: 'string', value: 'STATUS', choices: statuses, about: 'active, suspended or disabled.' } },
-    async run({ client, output }, values) {
-      const status = oneOf(values, 'status', statuses)
-      const page = await (await client()).tunnels.list({ ...listQuery(values), ...(status && { status }) })
-      output.result(page, (width) =>
-        table(
-          ['HANDLE', 'ADDRESS', 'STATUS', 'CLIENTS', 'LAST REQUEST'],
-          page.data.map((one) => [
-            one.agent_handle,
-            one.local_url ?? one.public_url,
-            one.status,
-            String(one.connected_clients),
-            ago(one.last_request_at),
-          ]),
-          width,
-        ),
-      )
-      if (page.has_more && !output.isJson) output.note(`More: --cursor ${page.data.at(-1)?.id}`)
-      return 0
+    options: {
+      ...listOptions,
+      status: { type: 'string', value: 'STATUS', field: 'status', choices: statuses, about: 'active, suspended or disabled.' },
     },
-  },
+    call: (client, query) => client.tunnels.list(query),
+    next: ({ has_more, data }) => (has_more ? data.at(-1)?.id : null),
+    columns: {
+      HANDLE: (one) => one.agent_handle,
+      ADDRESS: (one) => one.local_url ?? one.public_url,
+      STATUS: (one) => one.status,
+      CLIENTS: (one) => String(one.connected_clients),
+      'LAST REQUEST': (one) => ago(one.last_request_at),
+    },
+  }),
   {
     words: 'tunnels show',
     takes: 'HANDLE',
@@ -104,33 +97,22 @@ export const tunnelCommands: Command[] = [
       return 0
     },
   },
-  {
+  listCommand({
     words: 'tunnels requests',
     takes: 'HANDLE',
     about: 'Lists the latest requests through a tunnel, newest first.',
     example: 'callsign tunnels requests sales',
     operations: ['listTunnelRequests'],
-    options: listOptions,
-    async run({ client, output }, values, [handle = '']) {
-      const page = await (await client()).tunnels.requests(handle, listQuery(values))
-      output.result(page, (width) =>
-        table(
-          ['ID', 'WHEN', 'METHOD', 'PATH', 'STATUS', 'MS'],
-          page.data.map((one) => [
-            one.id,
-            ago(one.created_at),
-            one.method,
-            one.path,
-            one.error ?? String(one.status ?? '-'),
-            String(one.duration_ms),
-          ]),
-          width,
-        ),
-      )
-      if (page.next_cursor && !output.isJson) output.note(`More: --cursor ${page.next_cursor}`)
-      return 0
+    call: (client, query, [handle = '']) => client.tunnels.requests(handle, query),
+    columns: {
+      ID: (one) => one.id,
+      WHEN: (one) => ago(one.created_at),
+      METHOD: (one) => one.method,
+      PATH: (one) => one.path,
+      STATUS: (one) => one.error ?? String(one.status ?? '-'),
+      MS: (one) => String(one.duration_ms),
     },
-  },
+  }),
   {
     words: 'tunnels replay',
     takes: 'HANDLE REQUEST',
