@@ -67,7 +67,7 @@ export class OrganizationSettings {
 
   /**
    * Changes the given limits. `null` returns a limit to the default of the server. A send above a limit is `429 sending_limit_reached` with
-   * `Retry-After`, and `details` names the limit and what is left. Limits of one agent are `sending_limits` of its identity.
+   * `Retry-After`, and `details` names the limit and the remainder. Limits of one agent are `sending_limits` of its identity.
    * `storage_quota_bytes` limits stored mail, and `retention` sets the days after which data is deleted. Preview a retention with `GET
    * /retention/preview` first.
    */
@@ -116,9 +116,9 @@ export class Identities {
    * Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a
    * person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail
    * only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for
-   * approval. `sending_limits` limit what the agent sends. `storage_quota_bytes` limits the mail that it stores, and `retention` sets the
-   * days after which its mail is deleted. `metadata` sets the keys that you give and deletes those with `null`. Moving a mailbox with
-   * `custom_domain_id` changes its address, and mail to the old address is refused.
+   * approval. `sending_limits` limit the mail that the agent sends. `storage_quota_bytes` limits the mail that it stores, and `retention`
+   * sets the days after which its mail is deleted. `metadata` sets the keys that you give and deletes those with `null`. Moving a mailbox
+   * with `custom_domain_id` changes its address, and mail to the old address is refused.
    */
   update(handle: string, body: BodyOf<typeof identities.updateIdentity>, options?: RequestOptions): Promise<Identity> {
     return this.#connection.request({ method: 'PATCH', path: path`/identities/${handle}`, body, options })
@@ -171,7 +171,7 @@ export class Keys {
   }
 
   /**
-   * Creates an API key. An `agent` key is limited to the agents in `agent_handle` or `agent_handles`. `scopes` lists what the key may do,
+   * Creates an API key. An `agent` key is limited to the agents in `agent_handle` or `agent_handles`. `scopes` lists the rights of the key,
    * and a request without the scope is answered with 403 `forbidden`. Without scopes, an organization key may do everything, and an agent
    * key has the preset `agent`, which does not read the vault. `allowed_ips` limits the addresses from which the key is accepted. A key
    * cannot create a key with more access than its own. Without `expires_at`, a key is valid until you revoke it. The server stores a salted
@@ -243,10 +243,10 @@ export class Usage {
   }
 
   /**
-   * Counts what a retention with these days would delete now, before you set it with `retention` of the organization or of an identity.
-   * Without `agent_handle`, agents with a day of their own are left out, because a retention of the organization does not apply to them.
-   * Messages that wait for their delivery, and those that a scheduled draft or one that waits for approval answers or forwards, are held
-   * and not deleted.
+   * Counts the data that a retention with these days would delete now, before you set it with `retention` of the organization or of an
+   * identity. Without `agent_handle`, agents with a day of their own are left out, because a retention of the organization does not apply
+   * to them. Messages that wait for their delivery, and those that a scheduled draft or one that waits for approval answers or forwards,
+   * are held and not deleted.
    */
   previewRetention(query: QueryOf<typeof storage.previewRetention>, options?: RequestOptions): Promise<RetentionPreview> {
     return this.#connection.request({ method: 'GET', path: '/retention/preview', query, options })

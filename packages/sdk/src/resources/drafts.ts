@@ -116,9 +116,9 @@ export class DraftCalls {
   }
 
   /**
-   * Returns the message that sending the draft would send, with all header fields, the quoted message and the files of a forward, and what
-   * the outbound guard finds. The approval page, connected apps and the console show the same. `409 conflict` means that the message to
-   * forward was deleted.
+   * Returns the message that sending the draft would send, with all header fields, the quoted message and the files of a forward, and the
+   * findings of the outbound guard. The approval page, connected apps and the console show the same. `409 conflict` means that the message
+   * to forward was deleted.
    */
   review(mailbox: string, id: string, options?: RequestOptions): Promise<DraftReview> {
     return this.#connection.request({ method: 'GET', path: path`/mailboxes/${mailbox}/drafts/${id}/review`, options })
@@ -199,7 +199,7 @@ export class Templates {
     return this.#connection.request({ method: 'DELETE', path: path`/templates/${template}`, options })
   }
 
-  /** Returns one template with its content. `has_unpublished_changes` is true if the content is not what is used. */
+  /** Returns one template with its content. `has_unpublished_changes` is true if the content differs from the published one. */
   get(template: string, options?: RequestOptions): Promise<Template> {
     return this.#connection.request({ method: 'GET', path: path`/templates/${template}`, options })
   }

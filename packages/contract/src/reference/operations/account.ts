@@ -19,7 +19,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   updateOrganization: {
     description:
-      'Changes the given limits. `null` returns a limit to the default of the server. A send above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the limit and what is left. Limits of one agent are `sending_limits` of its identity. `storage_quota_bytes` limits stored mail, and `retention` sets the days after which data is deleted. Preview a retention with `GET /retention/preview` first.',
+      'Changes the given limits. `null` returns a limit to the default of the server. A send above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the limit and the remainder. Limits of one agent are `sending_limits` of its identity. `storage_quota_bytes` limits stored mail, and `retention` sets the days after which data is deleted. Preview a retention with `GET /retention/preview` first.',
     keys: 'organization',
     body: { sending_limits: { messages_per_hour: 500, new_recipients_per_day: 100 } },
     sdk: 'const organization = await callsign.organization.update($body)',
@@ -69,7 +69,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   updateIdentity: {
     description:
-      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for approval. `sending_limits` limit what the agent sends. `storage_quota_bytes` limits the mail that it stores, and `retention` sets the days after which its mail is deleted. `metadata` sets the keys that you give and deletes those with `null`. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
+      'Changes the given fields and keeps the others. With `draft_approval: required`, the key of the agent can only write drafts, which a person or a program with an organization key sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing mail for secrets and flags the message or holds it for approval. `sending_limits` limit the mail that the agent sends. `storage_quota_bytes` limits the mail that it stores, and `retention` sets the days after which its mail is deleted. `metadata` sets the keys that you give and deletes those with `null`. Moving a mailbox with `custom_domain_id` changes its address, and mail to the old address is refused.',
     keys: 'organization',
     body: { display_name: 'Sales', draft_approval: 'required' },
     reply: { display_name: 'Sales', draft_approval: 'required' },
@@ -140,7 +140,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   createKey: {
     description:
-      'Creates an API key. An `agent` key is limited to the agents in `agent_handle` or `agent_handles`. `scopes` lists what the key may do, and a request without the scope is answered with 403 `forbidden`. Without scopes, an organization key may do everything, and an agent key has the preset `agent`, which does not read the vault. `allowed_ips` limits the addresses from which the key is accepted. A key cannot create a key with more access than its own. Without `expires_at`, a key is valid until you revoke it. The server stores a salted hash, so the plaintext in `key` cannot be shown again.',
+      'Creates an API key. An `agent` key is limited to the agents in `agent_handle` or `agent_handles`. `scopes` lists the rights of the key, and a request without the scope is answered with 403 `forbidden`. Without scopes, an organization key may do everything, and an agent key has the preset `agent`, which does not read the vault. `allowed_ips` limits the addresses from which the key is accepted. A key cannot create a key with more access than its own. Without `expires_at`, a key is valid until you revoke it. The server stores a salted hash, so the plaintext in `key` cannot be shown again.',
     keys: 'organization',
     body: { name: 'Sales in production', type: 'agent', agent_handle: 'sales', preset: 'agent', scopes: ['vault:read'] },
     reply: {
@@ -195,7 +195,7 @@ export const accountDetails: Record<string, OperationDetails> = {
   },
   previewRetention: {
     description:
-      'Counts what a retention with these days would delete now, before you set it with `retention` of the organization or of an identity. Without `agent_handle`, agents with a day of their own are left out, because a retention of the organization does not apply to them. Messages that wait for their delivery, and those that a scheduled draft or one that waits for approval answers or forwards, are held and not deleted.',
+      'Counts the data that a retention with these days would delete now, before you set it with `retention` of the organization or of an identity. Without `agent_handle`, agents with a day of their own are left out, because a retention of the organization does not apply to them. Messages that wait for their delivery, and those that a scheduled draft or one that waits for approval answers or forwards, are held and not deleted.',
     keys: 'organization',
     query: { messages_days: 365, attachments_days: 90 },
     sdk: 'const preview = await callsign.usage.previewRetention($query)',

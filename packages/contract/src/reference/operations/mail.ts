@@ -222,7 +222,7 @@ export const mailDetails: Record<string, OperationDetails> = {
   },
   reviewDraft: {
     description:
-      'Returns the message that sending the draft would send, with all header fields, the quoted message and the files of a forward, and what the outbound guard finds. The approval page, connected apps and the console show the same. `409 conflict` means that the message to forward was deleted.',
+      'Returns the message that sending the draft would send, with all header fields, the quoted message and the files of a forward, and the findings of the outbound guard. The approval page, connected apps and the console show the same. `409 conflict` means that the message to forward was deleted.',
     sdk: 'const review = await callsign.drafts.review($email_address, $draft_id)',
     cli: `callsign drafts review sales ${draft}`,
   },

@@ -26,7 +26,7 @@ export const templateDetails: Record<string, OperationDetails> = {
     cli: 'callsign templates list --limit 20',
   },
   getTemplate: {
-    description: 'Returns one template with its content. `has_unpublished_changes` is true if the content is not what is used.',
+    description: 'Returns one template with its content. `has_unpublished_changes` is true if the content differs from the published one.',
     params,
     sdk: 'const template = await callsign.templates.get($template)',
     cli: `callsign templates show ${alias}`,

@@ -813,7 +813,7 @@ class Drafts:
         request_timeout: float | None = None,
     ) -> DraftReview:
         """Returns the message that sending the draft would send, with all header fields, the
-        quoted message and the files of a forward, and what the outbound guard finds. The
+        quoted message and the files of a forward, and the findings of the outbound guard. The
         approval page, connected apps and the console show the same. `409 conflict` means that
         the message to forward was deleted.
         """
@@ -1150,7 +1150,7 @@ class Identities:
         sends. With `inbound_mode` or `outbound_mode` set to `allowlist`, the agent exchanges
         mail only with addresses that a mail rule allows. `outbound_guard` searches outgoing
         mail for secrets and flags the message or holds it for approval. `sending_limits` limit
-        what the agent sends. `storage_quota_bytes` limits the mail that it stores, and
+        the mail that the agent sends. `storage_quota_bytes` limits the mail that it stores, and
         `retention` sets the days after which its mail is deleted. `metadata` sets the keys that
         you give and deletes those with `null`. Moving a mailbox with `custom_domain_id` changes
         its address, and mail to the old address is refused.
@@ -1360,8 +1360,8 @@ class Keys:
         request_timeout: float | None = None,
     ) -> CreatedKey:
         """Creates an API key. An `agent` key is limited to the agents in `agent_handle` or
-        `agent_handles`. `scopes` lists what the key may do, and a request without the scope is
-        answered with 403 `forbidden`. Without scopes, an organization key may do everything,
+        `agent_handles`. `scopes` lists the rights of the key, and a request without the scope
+        is answered with 403 `forbidden`. Without scopes, an organization key may do everything,
         and an agent key has the preset `agent`, which does not read the vault. `allowed_ips`
         limits the addresses from which the key is accepted. A key cannot create a key with more
         access than its own. Without `expires_at`, a key is valid until you revoke it. The
@@ -2586,7 +2586,7 @@ class Organization:
     ) -> Organization:
         """Changes the given limits. `null` returns a limit to the default of the server. A send
         above a limit is `429 sending_limit_reached` with `Retry-After`, and `details` names the
-        limit and what is left. Limits of one agent are `sending_limits` of its identity.
+        limit and the remainder. Limits of one agent are `sending_limits` of its identity.
         `storage_quota_bytes` limits stored mail, and `retention` sets the days after which data
         is deleted. Preview a retention with `GET /retention/preview` first.
         """
@@ -3192,7 +3192,7 @@ class Templates:
         request_timeout: float | None = None,
     ) -> Template:
         """Returns one template with its content. `has_unpublished_changes` is true if the content
-        is not what is used.
+        differs from the published one.
         """
         return self._connection.request(
             Request[Template](
@@ -3748,11 +3748,11 @@ class Usage:
         attachments_days: int | Unset = UNSET,
         request_timeout: float | None = None,
     ) -> RetentionPreview:
-        """Counts what a retention with these days would delete now, before you set it with
-        `retention` of the organization or of an identity. Without `agent_handle`, agents with a
-        day of their own are left out, because a retention of the organization does not apply to
-        them. Messages that wait for their delivery, and those that a scheduled draft or one
-        that waits for approval answers or forwards, are held and not deleted.
+        """Counts the data that a retention with these days would delete now, before you set it
+        with `retention` of the organization or of an identity. Without `agent_handle`, agents
+        with a day of their own are left out, because a retention of the organization does not
+        apply to them. Messages that wait for their delivery, and those that a scheduled draft
+        or one that waits for approval answers or forwards, are held and not deleted.
         """
         return self._connection.request(
             Request[RetentionPreview](
