@@ -80,7 +80,7 @@ function constant(path: string, name: string): number {
 }
 const server = (path: string, name: string): number => constant(`server/src/${path}`, name)
 const feature = (path: string, name: string): number => server(`features/${path}`, name)
-const searchRounds = feature('mail/messages/threads.ts', 'searchRounds')
+const searchRounds = feature('mail/stored/search/search.ts', 'searchRounds')
 const bodies = (name: string): number => server('edges/api/input/body-reader.ts', name)
 const smtp = (name: string): number => server('edges/smtp/server/limits.ts', name)
 const reasonOf = (operation: { body?: unknown }): number =>
@@ -167,7 +167,7 @@ const expected: Record<string, string> = {
   'Events and webhooks: URL of a webhook': `${count(server('edges/outbound-http/outbound-url.ts', 'urlLengthMax'))} characters`,
   'Events and webhooks: Time for the response to a delivery': `${attemptTimeoutMs / 1000} seconds`,
   'Events and webhooks: Time until a failing webhook is disabled': `${failingMsMax / day} days`,
-  'Events and webhooks: Test pings per webhook and node': `1 per second, ${server('wiring/webhooks.ts', 'pingBurst')} at once`,
+  'Events and webhooks: Test pings per webhook and node': `1 per second, ${server('wiring/events.ts', 'pingBurst')} at once`,
   'Events and webhooks: Events replayed by one request': count(replayEventsMax),
   'Events and webhooks: Events in the log': `${eventsMs / day} days`,
   'Events and webhooks: Deliveries of a webhook': `${retentionMs / day} days`,

@@ -20,7 +20,7 @@ import { openAccessLog } from './access-log.ts'
 import { createAccountArea } from './account.ts'
 import { type Certificates, createCertificates } from './certificates.ts'
 import type { ConsoleAccounts } from './console.ts'
-import { createEventArea } from './events.ts'
+import { createEventArea, createWebhookArea } from './events.ts'
 import { createImessageArea } from './imessage.ts'
 import { createMailArea } from './mail.ts'
 import { type Area, type Credentials, createSharedParts, type ServerNeeds } from './parts.ts'
@@ -28,7 +28,6 @@ import { createPhoneArea } from './phone.ts'
 import { createSimulatorArea } from './simulator.ts'
 import { createTunnelArea, type HttpsListener } from './tunnels.ts'
 import { createVaultArea } from './vault.ts'
-import { createWebhookArea } from './webhooks.ts'
 
 export type ServerParts = Omit<Credentials, 'findAgent'> & {
   console: ConsoleAccounts

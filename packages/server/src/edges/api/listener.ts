@@ -1,4 +1,4 @@
-// Node's HTTP server: passes requests to the API or to tunnels, refuses what is not a request, and drains without interrupting one.
+// Node's HTTP server: passes requests to the API or to tunnels, refuses bytes that are not a request, and drains without interrupting one.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -13,8 +13,17 @@ import type { Identities } from '../account/identities/operations.ts'
 import { type Accounts, actorOf } from '../account/organizations/operations.ts'
 import * as keyStore from './key-store.ts'
 import { readPayload, readSalt, readWrappedKey, requireKdfFloor } from './material.ts'
-import { type KdfParams, toKeyName, toVault, toVaultKey, type VaultKeyRow, type VaultRow } from './model.ts'
-import { findMismatch, findRepeated, type Mismatch } from './rotation.ts'
+import {
+  findMismatch,
+  findRepeated,
+  type KdfParams,
+  type Mismatch,
+  toKeyName,
+  toVault,
+  toVaultKey,
+  type VaultKeyRow,
+  type VaultRow,
+} from './model.ts'
 import { createSecrets, requireKeyVersion, requireRoom, type Secrets } from './secrets.ts'
 import * as store from './store.ts'
 import { digestAuthHash, notInitialized, prove, unlock } from './unlock.ts'

@@ -2,8 +2,7 @@
 import type { SecretType } from '@callsign/contract/vault'
 import { before, type PageRequest } from '../../core/page.ts'
 import type { Sql, Tx } from '../../core/sql.ts'
-import type { AccessRow, SecretRow } from './model.ts'
-import type { Revision } from './rotation.ts'
+import type { AccessRow, Revision, SecretRow } from './model.ts'
 
 const columns = 's.id, s.type, s.name, s.description, s.encrypted_payload, s.revision, s.key_version, s.created_at, s.updated_at'
 

@@ -47,7 +47,7 @@ export type Agent = { identityId: string; handle: string; address: string; needs
 /** The choice of the person on the consent page. */
 export type Choice = Grant & { handles: string[] }
 
-/** The access of a token. `grant` narrows what the caller may do. */
+/** The access of a token. `grant` narrows the rights of the caller. */
 export type Access = { caller: Caller; grant: Grant }
 
 export type Tokens = { accessToken: string; refreshToken: string; expiresInSeconds: number; scopes: string[] }
@@ -67,7 +67,7 @@ export interface OAuth extends Pick<OAuthClients, 'register'> {
   revoke(parameters: URLSearchParams, requestId: string): Promise<void>
   /** The access of a token for this resource, or null. Null at once for text that is not a token. */
   authenticate(token: string, resource: string, client: RequestClient): Promise<Access | null> | null
-  /** Deletes what has expired. */
+  /** Deletes expired entries. */
   sweep(): Promise<void>
 }
 

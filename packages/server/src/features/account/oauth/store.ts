@@ -122,7 +122,7 @@ export async function useRefreshToken(sql: Sql, hash: Buffer): Promise<UsedToken
 
 /**
  * The token that replaced a locked refresh token, encrypted. Null `graceMs` after the exchange, and when that token was used itself. A
- * statement of its own, because the one that waited for the lock does not see what the exchange inserted.
+ * statement of its own, because the one that waited for the lock does not see the rows of the exchange.
  */
 export async function findSuccessor(sql: Sql, hash: Buffer, graceMs: number): Promise<Buffer | null> {
   const { rows } = await sql.query<{ successor: Buffer }>({

@@ -1,4 +1,4 @@
-// The overview of an organization: what waits for a person, the traffic of 24 hours, and problems of the server.
+// The overview of an organization: questions that wait for a person, the traffic of 24 hours, and problems of the server.
 
 export type Waiting = { drafts: number; quarantine: number; webhooks_failing: number; domains_unverified: number; keys_expiring: number }
 

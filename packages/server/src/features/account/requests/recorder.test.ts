@@ -1,4 +1,4 @@
-// The recorder of API requests: groups, and what happens while the database is slow or fails.
+// The recorder of API requests: groups, and the effect of a slow or failing database.
 import { operations } from '@callsign/contract'
 import type { Operation } from '@callsign/contract/operation'
 import { Registry } from 'prom-client'

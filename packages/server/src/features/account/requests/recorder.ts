@@ -1,4 +1,4 @@
-// Records API requests in groups, after their responses and without delaying them. Says what is kept of a request.
+// Records API requests in groups, after their responses and without delaying them. Reduces each request to its entry.
 import { type IdKind, idPrefixes, isId, timeOfId } from '@callsign/contract/ids'
 import { Counter, type Registry } from 'prom-client'
 import type { TObject } from 'typebox'

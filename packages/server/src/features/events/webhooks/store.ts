@@ -82,7 +82,7 @@ export async function findWebhookByClientId(sql: Sql, organizationId: string, cl
   return rows[0] ?? null
 }
 
-/** The webhook with a lock on its row, so that its change is judged by what it was. */
+/** The webhook with a lock on its row, so that its change is judged by its state before. */
 export async function lockWebhook(tx: Tx, organizationId: string, id: string): Promise<WebhookRow | null> {
   await tx.query({ text: 'SELECT 1 FROM webhooks WHERE organization_id = $1 AND id = $2 FOR UPDATE', values: [organizationId, id] })
   return findWebhook(tx, organizationId, id)

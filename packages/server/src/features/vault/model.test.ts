@@ -1,6 +1,6 @@
 // Which rotations cover the vault.
 import { expect, test } from 'vitest'
-import { findMismatch, findRepeated } from './rotation.ts'
+import { findMismatch, findRepeated } from './model.ts'
 
 const live = [
   { id: 'a', revision: 1 },
