@@ -130,13 +130,13 @@ const expected: Record<string, string> = {
   'Threads: Participants shown per thread': count(participantsMax),
   'Threads: Messages shown per thread': count(feature('mail/messages/threads.ts', 'threadMessagesMax')),
   'Threads: Threads read by one request for filters without an index, such as `subject`': count(
-    feature('mail/messages/thread-list-store.ts', 'scannedMax'),
+    feature('mail/stored/lists/thread-list-store.ts', 'scannedMax'),
   ),
   'Threads: Messages searched by one request for `q` in all mailboxes': count(
-    searchRounds * feature('mail/messages/search-store.ts', 'organizationSearched'),
+    searchRounds * feature('mail/stored/search/search-store.ts', 'organizationSearched'),
   ),
   'Threads: Matches compared by one request for `q` in one mailbox': count(
-    searchRounds * feature('mail/messages/threads.ts', 'hitsPerRound'),
+    searchRounds * feature('mail/stored/search/search.ts', 'hitsPerRound'),
   ),
   'Batches: Messages sent by one request': `${sendBatchMax}, ${bytes(sendBatchBytesMax)} of text and HTML, ${bytes(attachmentBodyBytesMax)} together`,
   'Batches: Messages changed by one request': count(messageBatchMax),
