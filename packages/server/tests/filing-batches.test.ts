@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../src/core/ids.ts'
 import { type Filed, type Filing, fileMessages } from '../src/features/mail/stored/filing/filing.ts'
-import { findThreads } from '../src/features/mail/stored/filing/known-threads.ts'
+import { findThreads } from '../src/features/mail/stored/mail-store.ts'
 import type { MessageRow } from '../src/features/mail/stored/model.ts'
 import { type Harness, type Json, startHarness } from './harness/start.ts'
 

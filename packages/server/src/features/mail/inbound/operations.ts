@@ -1,4 +1,5 @@
 // Operations of inbound mail: looks up recipients and files messages durably before the sender gets a reply.
+
 import { authorOf } from '@callsign/mail/authentication/dmarc/author'
 import { toFlags } from '@callsign/mail/content/deception/flags'
 import type { ResolverHealth } from '@callsign/mail/dns'
@@ -6,25 +7,22 @@ import { addressDomain } from '@callsign/mail/mime/addresses'
 import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
+import { nowMs } from '../../../core/clock.ts'
 import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
 import { StorageFull } from '../storage/model.ts'
 import type { Storage } from '../storage/operations.ts'
-import { type Filed, type Filing, fileMessages } from '../stored/mail-store.ts'
+import { type Filed, type Filing, fileMessages, keepRaw } from '../stored/mail-store.ts'
 import { toFiling } from './filing.ts'
 import { createJudgeArrivals, type Incoming } from './judging.ts'
-import { findOutcome } from './lost-commit.ts'
-import { type Arrival, type Prepared, type Refused, roleDomainOf, shownAuthor, withTrace } from './model.ts'
+import { type Arrival, type MailIntake, type Prepared, type Refused, roleDomainOf, shownAuthor, withTrace } from './model.ts'
 import type { MailReader } from './provider.ts'
-import { keepRaw } from './raw-bytes.ts'
 import { receive } from './receive.ts'
 import { type Checked, createSenderCheck } from './sender-check.ts'
 import * as store from './store.ts'
 import type { WakeGuard } from './wake-guard.ts'
-
-export { keepRaw }
 
 /** Inbound mail. */
 export interface InboundMail {
@@ -199,3 +197,37 @@ export function createInboundMail({
     sweepDeferrals: () => senders.sweep(),
   }
 }
+
+/** A failover takes about 20 seconds, and a sender waits ten minutes for the reply (RFC 5321 §4.5.3.2.6). */
+const outcomeWaitMs = 30_000
+
+/**
+ * The stored message, so that its sender is not asked to repeat it. `find` resolves with its id, or with null. Throws the error when there is none,
+ * or when no database answers in time.
+ */
+export async function findOutcome(error: DatabaseUnavailable, find: () => Promise<string | null>): Promise<{ messageId: string }[]> {
+  const deadlineMs = nowMs() + outcomeWaitMs
+  for (;;) {
+    try {
+      const messageId = await find()
+      if (messageId === null) throw error
+      return [{ messageId }]
+    } catch (failure) {
+      if (failure === error || !(failure instanceof DatabaseUnavailable) || nowMs() > deadlineMs) throw error
+    }
+  }
+}
+
+/** The intake of mailboxes. It takes what no other intake has taken. */
+export const createMailboxIntake = (inboundMail: InboundMail): MailIntake => ({
+  async check(address, bytes) {
+    const owner = await inboundMail.findRecipient(address)
+    if (owner === null) return (await inboundMail.isRole(address)) ? 'no-postmaster' : 'no-mailbox'
+    return (await inboundMail.hasRoom(owner, bytes)) ? 'accepted' : 'full'
+  },
+
+  async take(arrival) {
+    const received = await inboundMail.receive(arrival)
+    return 'refused' in received ? received : { ...received, left: [] }
+  },
+})

@@ -1,4 +1,5 @@
 // Operations on reports about domains: taking those that arrive, and listing them.
+
 import type { DomainReport, listDomainReports } from '@callsign/contract/domain-reports'
 import type { QueryOf, ReplyOf } from '@callsign/contract/operation'
 import type { SmtpClient, Verdicts } from '@callsign/mail/authentication/sender-checks'
@@ -11,6 +12,7 @@ import type { Database, Sql } from '../../../core/sql.ts'
 import type { Decode } from '../attachments/model.ts'
 import type { ReportKind } from '../domains/model.ts'
 import type { Domains } from '../domains/operations.ts'
+import type { MailIntake, Refused } from '../inbound/model.ts'
 import { isCovered, type ReportContent, readReportAddress, summarize, toReport } from './model.ts'
 import type { ReportMail, ReportReader } from './provider.ts'
 import * as store from './store.ts'
@@ -123,3 +125,20 @@ function reporterOf(dmarc: Verdicts['dmarc'], kind: ReportKind): string | null {
 export async function listMailDomainReports(sql: Sql, kind: ReportKind | null, limit: number): Promise<DomainReport[]> {
   return (await store.listReports(sql, null, kind, { cursor: null, limit })).slice(0, limit).map(toReport)
 }
+
+export const createReportIntake = (reports: DomainReports): MailIntake => ({
+  check: async (address) => ((await reports.isTaken(address)) ? 'accepted' : null),
+
+  async take({ from, recipients, client, raw }) {
+    const areReports = await Promise.all(recipients.map((address) => reports.isTaken(address)))
+    const left = recipients.filter((_, index) => !areReports[index])
+    let refusal: Refused | null = null
+    for (const [index, address] of recipients.entries()) {
+      if (!areReports[index]) continue
+      const taken = await reports.take(address, from, client, raw)
+      if (taken !== 'stored') refusal = { refused: taken }
+    }
+    // A report that is stored is recognized when the client sends it again.
+    return refusal ?? { left }
+  },
+})

@@ -7,6 +7,7 @@ import { now } from '../../../core/clock.ts'
 import type { Emit, NewEvent } from '../../../core/event.ts'
 import type { Database, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
+import type { MailIntake } from '../inbound/model.ts'
 import { marksOf } from '../messages/model.ts'
 import type { Messages } from '../messages/operations.ts'
 import type { ReturnAddressee, ReturnPaths } from '../outbound/model.ts'
@@ -202,4 +203,25 @@ const toEvent = (
   identityId,
   subjectId: row.id,
   data: { recipients: [{ address: recipient.address, answer: entry.answer.slice(0, 500) }], ...marksOf(row) },
+})
+
+export const createReturnIntake = (returnedMail: ReturnedMail): MailIntake => ({
+  async check(address) {
+    if (!returnedMail.isReturnAddress(address)) return null
+    return (await returnedMail.isTaken(address)) ? 'accepted' : 'no-return-path'
+  },
+
+  /** Other mail, such as a reader's answer, is left for the mailbox that sent. */
+  async take({ from, recipients, raw }) {
+    const returns = recipients.filter(returnedMail.isReturnAddress)
+    const left = recipients.filter((address) => !returns.includes(address))
+    let isRecorded = false
+    for (const address of returns) {
+      const taken = await returnedMail.take(address, from, raw)
+      if (taken.kind === 'message' && !left.includes(taken.to)) left.push(taken.to)
+      isRecorded ||= taken.kind === 'recorded'
+    }
+    // The reports are recorded by now. When the client tries again for the recipients that are left, they are recognized.
+    return left.length > 0 || isRecorded ? { left } : { refused: 'no-report' }
+  },
 })

@@ -5,6 +5,7 @@ export { addToCounts } from './filing/count-store.ts'
 // Delivery: the recipients of sent messages, and what became of each.
 export {
   countReceived,
+  createFindRecipients,
   type DeliveryChange,
   type Exchange,
   type Exchanged,
@@ -13,12 +14,12 @@ export {
   lockRecipients,
   updateDeliveries,
 } from './filing/delivery-store.ts'
-export { type Filed, type Filing, fileMessages, fileReleased } from './filing/filing.ts'
+export { type Filed, type Filing, fileMessages, fileReleased, findThreads, learnRelayedIds } from './filing/filing.ts'
 export type { NewRaw } from './filing/filing-store.ts'
-export { answeredThreads, findThreads, type KnownThreads, learnRelayedIds } from './filing/known-threads.ts'
 export { findParticipants } from './filing/participants.ts'
-export { deleteUnusedRaw, findNamedBlobs, findRaw } from './filing/raw-store.ts'
+export { deleteUnusedRaw, findNamedBlobs, findRaw, keepRaw } from './filing/raw-store.ts'
 export { findReferences } from './filing/reference-store.ts'
+export { answeredThreads, type KnownThreads } from './filing/threading.ts'
 // Lists of messages, newest first, one keyset page each.
 export { type MessageFilter, type MessageOwner, toConditions } from './lists/filter-conditions-store.ts'
 export { countByScope, countByThread, findMailPage, type ListScope, listByThread, type MailPage } from './lists/list-store.ts'

@@ -1,6 +1,8 @@
 // The SQL of recipients and their delivery.
+
 import { firstId } from '@callsign/contract/ids'
-import { anyOfIds, type Sql, sortedIds, type Tx } from '../../../../core/sql.ts'
+import { batchLoader } from '../../../../core/batch.ts'
+import { anyOfIds, type Database, type Sql, sortedIds, type Tx } from '../../../../core/sql.ts'
 import type { LogEntry, RecipientRow, RecipientStatus } from '../model.ts'
 
 const recipientColumns =
@@ -121,4 +123,10 @@ export async function updateDeliveries(sql: Sql, given: DeliveryChange[], at: Da
       at,
     ],
   })
+}
+
+/** Returns a function from a message's id to its recipients, in order. The list is empty when the message was deleted. */
+export function createFindRecipients(db: Database): (messageId: string) => Promise<RecipientRow[]> {
+  const load = batchLoader((ids) => findRecipients(db, ids))
+  return async (messageId) => (await load(messageId)) ?? []
 }

@@ -1,6 +1,6 @@
 // Files new messages: chooses their threads and writes all their rows in the caller's transaction.
 import { newId } from '../../../../core/ids.ts'
-import type { Tx } from '../../../../core/sql.ts'
+import type { Sql, Tx } from '../../../../core/sql.ts'
 import { shareThread } from '../../../../core/turn.ts'
 import { insertAttachments, type NewAttachment } from '../../attachments/operations.ts'
 import { countedOf } from '../../usage/model.ts'
@@ -10,10 +10,20 @@ import { searchedTexts, toSearchVector } from '../search/words.ts'
 import * as threadStore from '../thread-store.ts'
 import { addToCounts, countsOf } from './count-store.ts'
 import * as store from './filing-store.ts'
-import { type FilingThread, type KnownThreads, keysOf } from './known-threads.ts'
 import * as referenceStore from './reference-store.ts'
-import { joinThreads } from './thread-joining.ts'
-import { type KnownReferences, lookupOrder, placeInThread, placeQuarantined, type ThreadKeys, type ThreadPlace } from './threading.ts'
+import {
+  type FilingThread,
+  joinThreads,
+  type KnownReferences,
+  type KnownThreads,
+  keysOf,
+  lookupOrder,
+  placeInThread,
+  placeQuarantined,
+  type Threaded,
+  type ThreadKeys,
+  type ThreadPlace,
+} from './threading.ts'
 
 /** A message to file. Its thread comes from its references, unless the caller already knows it. */
 export type Filing = {
@@ -263,4 +273,20 @@ export async function fileReleased(tx: Tx, row: MessageRow, owner: Filing['owner
     countMail(tx, [countedOf(row, owner, 'received', row.updated_at)]),
   ])
   return threadId
+}
+
+/** Looks up the references that decide the threads of messages. */
+export const findThreads = (sql: Sql, filings: Threaded[]): Promise<KnownThreads> =>
+  referenceStore.findReferences(
+    sql,
+    filings.map((filing) => ({
+      mailboxId: filing.message.mailbox_id,
+      references: 'references' in filing.thread ? lookupOrder(keysOf(filing)) : [],
+    })),
+  )
+
+/** Records the ids in the answers of a relay to a sent message, so that answers to the Message-ID that recipients got join its thread. */
+export async function learnRelayedIds(sql: Sql, messageId: string, answers: string[]): Promise<void> {
+  const ids = [...new Set(answers.flatMap(referenceStore.relayedIdsIn))]
+  if (ids.length > 0) await referenceStore.insertRelayedIds(sql, messageId, ids)
 }

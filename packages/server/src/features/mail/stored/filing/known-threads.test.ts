@@ -1,7 +1,7 @@
 // Threads that a message answers.
 import { expect, test } from 'vitest'
 import type { Filing } from './filing.ts'
-import { answeredThreads, type KnownThreads } from './known-threads.ts'
+import { answeredThreads, type KnownThreads } from './threading.ts'
 
 const known: KnownThreads = new Map([
   [
