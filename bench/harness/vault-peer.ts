@@ -1,6 +1,6 @@
 // One side of the vault figure, in its own process so that memory is measured alone. It derives with Argon2id alone, or unlocks a whole vault.
 import { Callsign } from '@callsign/sdk'
-import { argon2id, argon2idByWasm } from '../../packages/sdk/src/vault/argon2.ts'
+import { argon2id, argon2idByWasm } from '../../packages/sdk/src/vault/crypto/argon2.ts'
 
 export type PeerTask = { kind: 'argon2' | 'argon2-wasm' | 'unlock'; url: string; key: string; vaultKey: string }
 /** `cpuMs` covers every thread of the process. It does not change when other processes use the machine. */

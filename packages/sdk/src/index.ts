@@ -103,10 +103,9 @@ export type {
 } from './resources/phone.ts'
 export type { Tunnel, TunnelPage, TunnelRequest, TunnelRequestPage } from './resources/tunnels.ts'
 export type { FetchHandler, ListenOptions, ReportedRequest, TunnelChange, TunnelListener, TunnelTarget } from './tunnels/listen-options.ts'
-export type { VaultExport } from './vault/export.ts'
-export type { Grant, GrantedAgent, Grantee } from './vault/grants.ts'
+export { type TotpCode, totpCode } from './vault/crypto/totp.ts'
+export { generateVaultKey } from './vault/crypto/vault-key.ts'
 export type { RotateOptions, RotationProgress } from './vault/key-changes.ts'
-export type { ApiKeyPayload, KeyPairPayload, LoginPayload, OtherPayload, Payloads, SecretType, SshKeyPayload } from './vault/payload.ts'
 export { createFilePins } from './vault/pin-file.ts'
 export {
   createMemoryPins,
@@ -117,9 +116,18 @@ export {
   type SharedTexts,
   type TextStorage,
 } from './vault/pins.ts'
-export type { NewSecret, Secret, SecretChange, SecretSummary } from './vault/secret.ts'
-export type { Binding } from './vault/secret-box.ts'
-export { type TotpCode, totpCode } from './vault/totp.ts'
+export type { VaultExport } from './vault/secrets/export.ts'
+export type { Grant, GrantedAgent, Grantee } from './vault/secrets/grants.ts'
+export type {
+  ApiKeyPayload,
+  KeyPairPayload,
+  LoginPayload,
+  OtherPayload,
+  Payloads,
+  SecretType,
+  SshKeyPayload,
+} from './vault/secrets/payload.ts'
+export type { NewSecret, Secret, SecretChange, SecretSummary } from './vault/secrets/secret.ts'
+export type { Binding } from './vault/secrets/secret-box.ts'
 export type { UnlockedVault } from './vault/unlocked-vault.ts'
 export type { NewVault, UnlockOptions, Vault, VaultKey, VaultOptions, VaultStatus } from './vault/vault.ts'
-export { generateVaultKey } from './vault/vault-key.ts'

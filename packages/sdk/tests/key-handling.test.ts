@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type Harness, startHarness } from '../../server/tests/harness/start.ts'
 import { Callsign, createMemoryPins, type UnlockedVault } from '../src/index.ts'
-import { AesKey } from '../src/vault/aes.ts'
+import { AesKey } from '../src/vault/crypto/aes.ts'
 import { createWire, type Wire } from './wire.ts'
 
 // Collects the inputs of key derivations below the client, before the client imports the function. Files share their modules, so the client is

@@ -1,11 +1,11 @@
 // Writes docs/vault-vectors.json from fixed inputs. Run it with `sh bin/run packages/sdk/tests/write-vectors.ts`. A test compares the file with its output.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AesKey } from '../src/vault/aes.ts'
-import { sealBlob, wrapKey } from '../src/vault/blob.ts'
-import { type Bytes, decodeBase64, encodeBase64, encodeHex, encodeUtf8 } from '../src/vault/bytes.ts'
-import { authHash, checkKdf, deriveMaster, fingerprintOf } from '../src/vault/kdf.ts'
-import { type SecretContext, writePlaintext } from '../src/vault/payload.ts'
+import { AesKey } from '../src/vault/crypto/aes.ts'
+import { sealBlob, wrapKey } from '../src/vault/crypto/blob.ts'
+import { type Bytes, decodeBase64, encodeBase64, encodeHex, encodeUtf8 } from '../src/vault/crypto/bytes.ts'
+import { authHash, checkKdf, deriveMaster, fingerprintOf } from '../src/vault/crypto/kdf.ts'
+import { type SecretContext, writePlaintext } from '../src/vault/secrets/payload.ts'
 
 export const vectorsFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'vault-vectors.json')
 

@@ -1,7 +1,7 @@
 // The HTTP proxy that the environment names, for requests, event sockets and tunnels on Node. Deno and Bun apply the same variables to `fetch` themselves.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { nodeModule } from '../vault/bytes.ts'
+import { nodeModule } from '../vault/crypto/bytes.ts'
 import { addressOf, connectThrough, credentialsOf } from './proxy-connection.ts'
 
 type Environment = Record<string, string | undefined>

@@ -1,6 +1,6 @@
 // Finds the modules of Node that tunnels need at run time, because the package also loads in browsers, which do not have tunnels.
 import { ConnectionError } from '../errors.ts'
-import { nodeModule } from '../vault/bytes.ts'
+import { nodeModule } from '../vault/crypto/bytes.ts'
 
 /** Throws on runtimes other than Node. */
 export function needNode() {

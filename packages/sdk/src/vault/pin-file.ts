@@ -1,6 +1,6 @@
 // Stores pins in a file for command lines and servers. The file is readable by its owner alone and replaced atomically by one writer at a time.
 import { VaultError } from '../errors.ts'
-import { encodeHex, nodeModule, randomBytes } from './bytes.ts'
+import { encodeHex, nodeModule, randomBytes } from './crypto/bytes.ts'
 import { createMemoryPins, type PinDocument, type PinStore, parsePins } from './pins.ts'
 
 /** A lock of this age is stale, because a lock is held for a few milliseconds only. */

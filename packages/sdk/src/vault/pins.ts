@@ -1,6 +1,6 @@
 // Pins record the last known state of a vault, so that a server cannot silently substitute another or an older one.
 import { VaultError } from '../errors.ts'
-import type { KdfParams } from './kdf.ts'
+import type { KdfParams } from './crypto/kdf.ts'
 
 /** The keys of a vault at one time. `fingerprint` stands for the organization key. */
 export type KeyState = { salt: string; kdf: KdfParams; keyVersion: number; fingerprint: string }

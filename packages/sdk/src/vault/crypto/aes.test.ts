@@ -7,7 +7,7 @@ import { AesKey, type Engine } from './aes.ts'
 import { encodeHex } from './bytes.ts'
 
 type Case = { tcId: number; key: string; iv: string; aad: string; msg: string; ct: string; tag: string; result: 'valid' | 'invalid' }
-const file = join(import.meta.dirname, '..', '..', 'tests', 'fixtures', 'wycheproof-aes-256-gcm.json')
+const file = join(import.meta.dirname, '../../../tests/fixtures', 'wycheproof-aes-256-gcm.json')
 const { tests: cases } = JSON.parse(readFileSync(file, 'utf8')) as { tests: Case[] }
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'))
 const engines: Engine[] = ['node', 'webcrypto']

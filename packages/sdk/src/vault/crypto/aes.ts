@@ -1,6 +1,6 @@
 // AES-256-GCM under one key held as bytes, with Node's own cipher where available and WebCrypto elsewhere. 12-byte IV, 16-byte tag, no additional data.
 import { ivBytes, keyBytes, tagBytes } from '@callsign/contract/vault-blob'
-import { VaultError } from '../errors.ts'
+import { VaultError } from '../../errors.ts'
 import { type Bytes, nodeModule } from './bytes.ts'
 
 export type Engine = 'node' | 'webcrypto'

@@ -9,7 +9,7 @@ import {
   payloadBytesMax,
   wrappedKeyBytes,
 } from '@callsign/contract/vault-blob'
-import { VaultError } from '../errors.ts'
+import { VaultError } from '../../errors.ts'
 import { AesKey } from './aes.ts'
 import { type Bytes, decodeBase64, encodeBase64, randomBytes } from './bytes.ts'
 

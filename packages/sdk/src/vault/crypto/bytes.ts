@@ -1,5 +1,5 @@
 // Strict conversion between bytes and text. Base64 and hexadecimal have one text per value, and UTF-8 has no replacement characters.
-import { VaultError } from '../errors.ts'
+import { VaultError } from '../../errors.ts'
 
 export type Bytes = Uint8Array<ArrayBuffer>
 

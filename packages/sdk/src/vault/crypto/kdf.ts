@@ -1,6 +1,6 @@
 // Derives the master key from the vault key, the hash that proves it to the server, and keys from the organization key.
 import { kdfCeiling, kdfFloor, keyBytes, saltBytesMax, saltBytesMin } from '@callsign/contract/vault-blob'
-import { VaultError } from '../errors.ts'
+import { VaultError } from '../../errors.ts'
 import { AesKey, subtleCrypto } from './aes.ts'
 import { argon2id } from './argon2.ts'
 import { type Bytes, decodeBase64, encodeHex, encodeUtf8 } from './bytes.ts'

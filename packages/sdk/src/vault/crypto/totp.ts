@@ -1,5 +1,5 @@
 // One-time passwords of RFC 6238 from a base32 secret or an otpauth:// address.
-import { VaultError } from '../errors.ts'
+import { VaultError } from '../../errors.ts'
 import { subtleCrypto } from './aes.ts'
 import type { Bytes } from './bytes.ts'
 

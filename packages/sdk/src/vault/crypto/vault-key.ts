@@ -1,5 +1,5 @@
 // Generates and validates vault keys and recovery codes.
-import { VaultError } from '../errors.ts'
+import { VaultError } from '../../errors.ts'
 import { type Bytes, decodeUtf8, encodeUtf8, randomBytes } from './bytes.ts'
 
 /** The minimum length of a chosen vault key, in characters. A generated one has 160 random bits. */

@@ -1,5 +1,5 @@
 // Finds secrets of an open vault by id or encrypted name, never by a name that only the server asserts.
-import { VaultError } from '../errors.ts'
+import { VaultError } from '../../errors.ts'
 import type { Held } from './secret.ts'
 
 /** Throws `secret_not_found`, `name_ambiguous`, `name_not_verified`, or the secret's own problem. */

@@ -1,8 +1,8 @@
 // Grants of secrets to agents. The server enforces them by withholding ciphertext.
 import type { ReplyOf } from '@callsign/contract/operation'
 import type { grantVaultAccess } from '@callsign/contract/vault-secrets'
-import { allItems } from '../pages.ts'
-import type { VaultCalls } from '../resources/vault.ts'
+import { allItems } from '../../pages.ts'
+import type { VaultCalls } from '../../resources/vault.ts'
 
 /** The agent that a grant is for. */
 export type Grantee = { identityId: string } | { agentHandle: string }

@@ -1,7 +1,7 @@
 // The decrypted content of a secret, with typed members per secret type and the context that binds it to its place.
 import type { SecretType } from '@callsign/contract/vault-secrets'
-import { VaultError } from '../errors.ts'
-import { type Bytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
+import { VaultError } from '../../errors.ts'
+import { type Bytes, decodeUtf8, encodeUtf8 } from '../crypto/bytes.ts'
 
 export type { SecretType }
 

@@ -1,8 +1,8 @@
 // Validates the server's answers about the vault member by member, because a hostile server may send anything.
 import { isId } from '@callsign/contract/ids'
-import { VaultError } from '../errors.ts'
-import { type CheckedKdf, checkKdf } from './kdf.ts'
-import type { VaultClaim } from './pins.ts'
+import { VaultError } from '../../errors.ts'
+import { type CheckedKdf, checkKdf } from '../crypto/kdf.ts'
+import type { VaultClaim } from '../pins.ts'
 
 /** A secret as returned by the server. Everything except `encryptedPayload` is unverified. */
 export type SecretRow = {

@@ -1,10 +1,10 @@
 // Opens and seals single secrets under the organization key, and checks each against its context and its pin.
 import { blobOverheadBytes, payloadBytesMax } from '@callsign/contract/vault-blob'
-import { VaultError } from '../errors.ts'
-import type { AesKey } from './aes.ts'
-import { openBlob, sealBlob } from './blob.ts'
+import { VaultError } from '../../errors.ts'
+import type { AesKey } from '../crypto/aes.ts'
+import { openBlob, sealBlob } from '../crypto/blob.ts'
+import type { SecretPin } from '../pins.ts'
 import { readPlaintext, type SecretContext, writePlaintext } from './payload.ts'
-import type { SecretPin } from './pins.ts'
 import type { SecretRow } from './replies.ts'
 
 /**

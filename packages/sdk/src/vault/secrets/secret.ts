@@ -1,5 +1,5 @@
 // Public types of secrets, with summaries, payloads by type, and changes.
-import type { VaultError } from '../errors.ts'
+import type { VaultError } from '../../errors.ts'
 import type { Payloads, SecretType } from './payload.ts'
 import type { SecretRow } from './replies.ts'
 import type { OpenedSecret } from './secret-box.ts'
