@@ -12,12 +12,11 @@ import { repeatRequest } from './inspector/repeat.ts'
 import { createDirectory } from './nodes/directory.ts'
 import { createPeers } from './nodes/peers.ts'
 import { InFlightList } from './requests/in-flight.ts'
-import { createPipelines } from './requests/pipeline.ts'
-import type { ProxiedRequestHost } from './requests/proxied-request-host.ts'
+import { waitForTurn } from './requests/pipeline.ts'
 import { createPublicClientReader } from './requests/public-client.ts'
 import { isArriving } from './requests/request-body.ts'
 import { BadRequest, hostOf, type RequestHead, readRequestHead } from './requests/request-head.ts'
-import { serveParsed } from './requests/serve-parsed.ts'
+import { serveTunnelRequest, type TunnelRequestHost } from './requests/serve-tunnel-request.ts'
 import { createUnregisteredMethods } from './requests/unregistered-method.ts'
 import { ProxiedUpgrade } from './requests/upgrade.ts'
 import { type Failure, type Refusal, refusal, refusalOf, refusalText, takesPages, writeRefusal } from './responses/error-response.ts'
@@ -58,7 +57,18 @@ export function createGateway(options: GatewayOptions) {
   const proxiedRequests = new InFlightList()
   /** Upgraded public connections and pending upgrades, which no HTTP server closes. */
   const upgraded = new Set<Socket>()
-  const host: ProxiedRequestHost = {
+  const host: TunnelRequestHost = {
+    readHead: (request) => readHead(request, false),
+    waitForTurn: async (request, response) => {
+      await waitForTurn(request, response)
+      if (isDraining) response.shouldKeepAlive = false
+    },
+    findTunnel,
+    problemOf,
+    refuse: (handle, request, response, answer) => {
+      access.refused(handle, request, answer.status)
+      refuse(request, response, answer)
+    },
     proxiedRequests,
     pick: directory.pick,
     forget: directory.forgetRemote,
@@ -67,6 +77,7 @@ export function createGateway(options: GatewayOptions) {
       recorder.note(record)
       access.ended(record, route, head)
     },
+    replayOf: null,
     answerMsMax: options.answerMsMax,
     streamsMax: options.streamsMax,
     log,
@@ -82,37 +93,43 @@ export function createGateway(options: GatewayOptions) {
     return options.takeRequest(route.id) > 0 ? 'too_many_requests' : null
   }
 
-  /** Looks up the tunnel and calls one of the two callbacks, synchronously when the tunnel is cached. */
-  function admit(handle: string, proceed: (route: TunnelRoute) => void, turnAway: (answer: Refusal) => void): void {
-    const found = directory.find(handle)
-    const go = (route: TunnelRoute | null) => {
-      const problem = problemOf(route)
-      if (problem) turnAway(refusalOf(problem))
-      else proceed(route as TunnelRoute)
-    }
-    if (!(found instanceof Promise)) {
-      go(found)
-      return
-    }
-    found.then(go, (err) => {
+  async function findTunnel(handle: string): Promise<TunnelRoute | null> {
+    try {
+      return await directory.find(handle)
+    } catch (err) {
       log.warn({ err }, 'looking up a tunnel failed')
-      turnAway(refusalOf('unavailable'))
-    })
+      throw err
+    }
   }
 
-  /** Reads the head of a request parsed by Node. Null when the request was refused. */
-  function readHead(request: IncomingMessage, isUpgrade: boolean, turnAway: (answer: Refusal) => void): RequestHead | null {
+  /** Reads the head of a request parsed by Node. */
+  function readHead(request: IncomingMessage, isUpgrade: boolean): RequestHead | Refusal {
     try {
       return readRequestHead(request, publicClientOf(request.socket), isUpgrade)
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error
-      turnAway(refusal(error.status, error.code, error.message))
-      return null
+      return refusal(error.status, error.code, error.message)
+    }
+  }
+
+  async function serveUpgrade(handle: string, request: IncomingMessage, socket: Socket, early: Buffer): Promise<void> {
+    const turnAway = (answer: Refusal) => {
+      access.refused(handle, request, answer.status)
+      socket.end(refusalText(answer), () => socket.destroy())
+    }
+    const head = readHead(request, true)
+    if ('code' in head) return turnAway(head)
+    try {
+      const route = await findTunnel(handle)
+      const problem = problemOf(route)
+      if (problem) turnAway(refusalOf(problem))
+      else new ProxiedUpgrade(host, route as TunnelRoute, head, request, socket, early).start()
+    } catch {
+      turnAway(refusalOf('unavailable'))
     }
   }
 
   const unregisteredMethods = createUnregisteredMethods((name) => handleOfHost(name, tunnelDomain) !== null)
-  const inTurn = createPipelines()
 
   /** The handle of the tunnel that a request is for, or null. */
   const handleOf = (request: IncomingMessage): string | null => {
@@ -155,12 +172,7 @@ export function createGateway(options: GatewayOptions) {
         refuse(request, response, answer)
         return
       }
-      const turnAway = (answer: Refusal) => {
-        access.refused(handle, request, answer.status)
-        refuse(request, response, answer)
-      }
-      const head = readHead(request, false, turnAway)
-      if (head) inTurn(request, response, () => admit(handle, (route) => serveParsed(host, route, head, request, response), turnAway))
+      void serveTunnelRequest(host, handle, request, response)
     },
 
     upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void {
@@ -172,12 +184,7 @@ export function createGateway(options: GatewayOptions) {
       }
       upgraded.add(socket)
       socket.once('close', () => upgraded.delete(socket))
-      const turnAway = (answer: Refusal) => {
-        access.refused(handle, request, answer.status)
-        socket.end(refusalText(answer), () => socket.destroy())
-      }
-      const head = readHead(request, true, turnAway)
-      if (head) admit(handle, (route) => new ProxiedUpgrade(host, route, head, request, socket, early).start(), turnAway)
+      void serveUpgrade(handle, request, socket, early)
     },
 
     /** Registers this node. Returns the port for other nodes, or null. */

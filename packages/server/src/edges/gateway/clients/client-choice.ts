@@ -6,12 +6,6 @@ import type { ClientSession } from './client-session.ts'
 
 const attemptsMax = 4
 
-/** Called by `next`, exactly one of the two. */
-export type ChoiceEvents = {
-  onClient(clientSession: ClientSession): void
-  onNoClient(failure: Failure): void
-}
-
 export class ClientChoice {
   readonly #host: ProxiedRequestHost
   readonly #tunnelId: string
@@ -25,27 +19,16 @@ export class ClientChoice {
     this.#tunnelId = tunnelId
   }
 
-  /** Chooses synchronously when a client is connected to this process. */
-  next(events: ChoiceEvents): void {
-    if (this.#attempts++ === attemptsMax) {
-      events.onNoClient(this.#failure)
-      return
+  /** Resolves with the reason when the tunnel has no client for the request. */
+  async next(): Promise<ClientSession | Failure> {
+    if (this.#attempts++ === attemptsMax) return this.#failure
+    try {
+      const picked = await this.#host.pick(this.#tunnelId, this.#tried)
+      if (picked === null) return this.#failure
+      return picked.load >= this.#host.streamsMax || picked.isChoked ? 'tunnel_busy' : picked
+    } catch {
+      return 'unavailable'
     }
-    const picked = this.#host.pick(this.#tunnelId, this.#tried)
-    if (!(picked instanceof Promise)) {
-      this.#offer(picked, events)
-      return
-    }
-    picked.then(
-      (clientSession) => this.#offer(clientSession, events),
-      () => events.onNoClient('unavailable'),
-    )
-  }
-
-  #offer(clientSession: ClientSession | null, events: ChoiceEvents): void {
-    if (clientSession === null) events.onNoClient(this.#failure)
-    else if (clientSession.load >= this.#host.streamsMax || clientSession.isChoked) events.onNoClient('tunnel_busy')
-    else events.onClient(clientSession)
   }
 
   /** Records a reset before the response, and returns it as a failure. `isRepeatable` keeps the client for the next attempt. */

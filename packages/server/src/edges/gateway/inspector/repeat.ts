@@ -3,9 +3,8 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { RepeatedRequest, RequestRecord, TunnelRoute } from '../../../features/tunnels/model.ts'
-import type { ProxiedRequestHost } from '../requests/proxied-request-host.ts'
 import { readRequestHead } from '../requests/request-head.ts'
-import { serveParsed } from '../requests/serve-parsed.ts'
+import { serveTunnelRequest, type TunnelRequestHost } from '../requests/serve-tunnel-request.ts'
 
 /** Set by the proxied request itself, for the body that the repeated request has. */
 const framing = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade'])
@@ -16,7 +15,7 @@ const listenMsMax = 55_000
 const graceMs = 2000
 
 /** Resolves with the record. A response that does not end is cut off after `answerMsMax`, as if the public client had disconnected. */
-export function repeatRequest(host: ProxiedRequestHost, route: TunnelRoute, repeated: RepeatedRequest): Promise<RequestRecord> {
+export async function repeatRequest(host: TunnelRequestHost, route: TunnelRoute, repeated: RepeatedRequest): Promise<RequestRecord> {
   const nobody = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as unknown as Socket
   const request = new IncomingMessage(nobody)
   request.method = repeated.method
@@ -38,13 +37,11 @@ export function repeatRequest(host: ProxiedRequestHost, route: TunnelRoute, repe
   const response = new ServerResponse(request)
   response.assignSocket(nobody)
   const publicClient = { address: '127.0.0.1', protocol: 'http' as const, port: 0, isTrusted: false, trusts: () => false }
-  return new Promise((resolve) => {
-    const head = readRequestHead(request, publicClient, false)
-    const timer = setTimeout(() => response.emit('close'), Math.min(listenMsMax, host.answerMsMax + graceMs))
-    const record = (one: RequestRecord) => {
-      clearTimeout(timer)
-      resolve(one)
-    }
-    serveParsed({ ...host, record }, route, head, request, response, repeated.replayOf)
-  })
+  const timer = setTimeout(() => response.emit('close'), Math.min(listenMsMax, host.answerMsMax + graceMs))
+  const head = readRequestHead(request, publicClient, false)
+  // The caller of the API was admitted, and stores the record.
+  const own = { readHead: () => head, findTunnel: () => route, problemOf: () => null, record: () => {}, replayOf: repeated.replayOf }
+  const record = await serveTunnelRequest({ ...host, ...own }, route.handle, request, response)
+  clearTimeout(timer)
+  return record as RequestRecord
 }

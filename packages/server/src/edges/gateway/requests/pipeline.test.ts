@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { createPipelines } from './pipeline.ts'
+import { waitForTurn } from './pipeline.ts'
 
 const get = 'GET / HTTP/1.1\r\nHost: sales.tunnel.test\r\n\r\n'
 const ends: (() => void)[] = []
@@ -27,11 +27,10 @@ async function open(onRequest: (request: IncomingMessage, response: ServerRespon
 }
 
 test('the next request starts when the response before it has been completed', async () => {
-  const inTurn = createPipelines()
   let isAnswering = false
   const seen: boolean[] = []
   const socket = await open((request, response) =>
-    inTurn(request, response, () => {
+    waitForTurn(request, response).then(() => {
       seen.push(isAnswering)
       setImmediate(() => {
         isAnswering = true
@@ -51,10 +50,9 @@ test('the next request starts when the response before it has been completed', a
 
 test('a client that does not read gets no further responses until it reads', async () => {
   const large = Buffer.alloc(16 * 1024 * 1024, 'callsign')
-  const inTurn = createPipelines()
   const unsent: number[] = []
   const socket = await open((request, response) =>
-    inTurn(request, response, () => {
+    waitForTurn(request, response).then(() => {
       unsent.push(request.socket.writableLength)
       response.end(large)
     }),
@@ -67,13 +65,12 @@ test('a client that does not read gets no further responses until it reads', asy
 })
 
 test('a client that sends without end has a bounded number of requests waiting', async () => {
-  const inTurn = createPipelines()
   const total = 20_000
   let [received, served, waitingMax] = [0, 0, 0]
   const socket = await open((request, response) => {
     received++
     waitingMax = Math.max(waitingMax, received - served)
-    inTurn(request, response, () => {
+    waitForTurn(request, response).then(() => {
       served++
       response.end()
     })

@@ -3,31 +3,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Returns the function that calls `serve` when all earlier responses on the connection are complete. */
-export function createPipelines(): (request: IncomingMessage, response: ServerResponse, serve: () => void) => void {
-  /** Number of waiting requests. The connection is not read from before it is 0. */
-  const waiting = new WeakMap<Socket, number>()
-  const hold = function (this: Socket): void {
-    if ((waiting.get(this) as number) > 0) this.pause()
-  }
+/** Number of waiting requests per connection. It is not read from before that is 0. */
+const waiting = new WeakMap<Socket, number>()
 
-  return ({ socket }, response, serve) => {
-    // A response gets its socket when the one before it is complete.
-    if (response.socket !== null) {
-      serve()
-      return
-    }
-    const before = waiting.get(socket)
-    // Node resumes the socket with the end of each request.
-    if (before === undefined) socket.on('resume', hold)
-    waiting.set(socket, (before ?? 0) + 1)
-    socket.pause()
-    response.once('socket', () => {
-      const left = (waiting.get(socket) as number) - 1
-      waiting.set(socket, left)
-      if (left === 0) socket.resume()
-      // The code that ended the response still has to free its stream, which this request may need.
-      queueMicrotask(serve)
-    })
-  }
+/** Node resumes the socket with the end of each request. */
+function hold(this: Socket): void {
+  if ((waiting.get(this) as number) > 0) this.pause()
+}
+
+/** Resolves when all earlier responses on the connection are complete. Never resolves when the connection closes before. */
+export async function waitForTurn({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
+  // A response gets its socket when the one before it is complete.
+  if (response.socket !== null) return
+  const before = waiting.get(socket)
+  if (before === undefined) socket.on('resume', hold)
+  waiting.set(socket, (before ?? 0) + 1)
+  socket.pause()
+  await new Promise<void>((resolve) => response.once('socket', () => resolve()))
+  const left = (waiting.get(socket) as number) - 1
+  waiting.set(socket, left)
+  if (left === 0) socket.resume()
 }

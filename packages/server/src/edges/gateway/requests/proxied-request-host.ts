@@ -16,6 +16,8 @@ export type ProxiedRequestHost = {
   forget(clientSession: ClientSession): void
   /** Called at the end of each request. */
   record(record: RequestRecord, route: TunnelRoute, head: RequestHead): void
+  /** Id of the captured request that is repeated, or null for a request of a public client. */
+  replayOf: string | null
   /** Milliseconds within which a target has to start its response. */
   answerMsMax: number
   /** Maximum of requests in flight per client. */

@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
-import type { TunnelRoute } from '../../../features/tunnels/model.ts'
-import { type ChoiceEvents, ClientChoice } from '../clients/client-choice.ts'
+import type { RequestRecord, TunnelRoute } from '../../../features/tunnels/model.ts'
+import { ClientChoice } from '../clients/client-choice.ts'
 import type { ClientSession } from '../clients/client-session.ts'
 import { ProxiedRequestRecorder } from '../inspector/proxied-request-record.ts'
 import { type Failure, refusalOf, writeRefusal } from '../responses/error-response.ts'
@@ -14,9 +14,9 @@ import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from '../
 import type { InFlight } from './in-flight.ts'
 import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
 import { dropRestOfBody, sendBody } from './request-body.ts'
-import type { RequestHead, TargetAddress } from './request-head.ts'
+import type { RequestHead } from './request-head.ts'
 
-export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, AnswerEvents {
+export class ProxiedRequest implements InFlight, StreamListener, AnswerEvents {
   place = 0
   readonly #host: ProxiedRequestHost
   readonly #route: TunnelRoute
@@ -36,36 +36,35 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
   #isBodySent: boolean
   #isAnswered = false
   #isOver = false
+  #record: RequestRecord | null = null
+  #onAttemptOver: (record: RequestRecord | null) => void = () => {}
   /** Bytes of the response that the public client has not read yet. */
   #held = 0
   #waitingSinceMs: number
 
-  /** The caller forwards the events of the public connection to `onPublicClose` and `onPublicDrain`. */
-  constructor(
-    host: ProxiedRequestHost,
-    route: TunnelRoute,
-    head: RequestHead,
-    request: IncomingMessage | null,
-    response: ServerResponse,
-    replayOf: string | null = null,
-  ) {
+  constructor(host: ProxiedRequestHost, route: TunnelRoute, head: RequestHead, request: IncomingMessage, response: ServerResponse) {
     this.#host = host
     this.#route = route
     this.#head = head
     this.#response = response
     this.#body = new AnswerBody(response)
-    const { method } = head
     this.#request = head.fields.body === 'none' ? null : request
-    this.#isSafe = this.#request === null && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS')
+    this.#isSafe = this.#request === null && ['GET', 'HEAD', 'OPTIONS'].includes(head.method)
     this.#isBodySent = this.#request === null
     this.#waitingSinceMs = performance.now()
     this.#choice = new ClientChoice(host, route.id)
-    this.#note = new ProxiedRequestRecorder(route, head, replayOf)
+    this.#note = new ProxiedRequestRecorder(route, head, host.replayOf)
+    response.sendDate = false
+    response.on('close', () => this.#onPublicClose())
+    response.on('drain', () => this.#onPublicDrain())
+    response.on('error', () => {})
+    request.on('error', () => {})
+    host.proxiedRequests.add(this)
   }
 
-  start(): void {
-    this.#host.proxiedRequests.add(this)
-    this.#choice.next(this)
+  /** A client that was not tried yet, or the reason why there is none. */
+  chooseClient(): Promise<ClientSession | Failure> {
+    return this.#choice.next()
   }
 
   /** Ends a request that has waited too long. */
@@ -89,17 +88,22 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     if (!this.#response.headersSent) this.#response.shouldKeepAlive = false
   }
 
-  /** Refuses the request, because its tunnel has no client left. */
-  onNoClient(failure: Failure): void {
-    this.#refuse(failure)
+  /**
+   * Sends the request to this client and the response back. Resolves with the record of the request, or with null when the client was lost
+   * and another one may be tried.
+   */
+  send(clientSession: ClientSession): Promise<RequestRecord | null> {
+    return new Promise((resolve) => {
+      this.#onAttemptOver = resolve
+      if (this.#record) resolve(this.#record)
+      else this.#send(clientSession)
+    })
   }
 
-  /** Sends the request to this client. */
-  onClient(clientSession: ClientSession): void {
-    if (this.#isOver) return
+  #send(clientSession: ClientSession): void {
     const bytes = this.#head.toBytes(clientSession.target)
     if (bytes.length > dataBytesMax) {
-      this.#refuse('bad_answer')
+      this.refuse('bad_answer')
       return
     }
     this.#clientSession = clientSession
@@ -155,16 +159,12 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
   }
 
   /** The public client reads again. */
-  onPublicDrain(): void {
+  #onPublicDrain(): void {
     this.#waitingSinceMs = performance.now()
     if (!this.#body.resume()) return
     const held = this.#held
     this.#held = 0
     if (held > 0) this.#stream?.taken(held)
-  }
-
-  get #target(): TargetAddress | null {
-    return this.#clientSession?.target ?? null
   }
 
   onInformation(head: AnswerHead): void {
@@ -175,7 +175,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     }
     // The response has no socket while it waits behind another on the same connection. A 1xx that arrives after the head is too late.
     if (this.#head.versionMinor === 0 || !response.socket || response.headersSent) return
-    response.socket.write(answerHeadText(head, this.#head, this.#target), 'latin1')
+    response.socket.write(answerHeadText(head, this.#head, this.#clientSession?.target ?? null), 'latin1')
   }
 
   onHead(head: AnswerHead): void {
@@ -184,7 +184,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     this.#note.answered(head)
     // A target that responds before it has the whole request may never read the rest.
     if (!this.#isBodySent && head.status >= 400) this.#response.shouldKeepAlive = false
-    this.#body.start(() => writeAnswerHead(this.#response, this.#head, this.#target, head))
+    this.#body.start(() => writeAnswerHead(this.#response, this.#head, this.#clientSession?.target ?? null, head))
   }
 
   onBody(piece: Buffer, isLast: boolean): void {
@@ -231,8 +231,8 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     // The same client is tried again over a new stream when only the reused one had closed.
     const failure = this.#choice.lost(clientSession, code, this.#isReused)
     this.#release()
-    if (this.#isSafe || (isUntouched && this.#request === null)) this.#choice.next(this)
-    else this.#refuse(failure)
+    if (this.#isSafe || (isUntouched && this.#request === null)) this.#onAttemptOver(null)
+    else this.refuse(failure)
   }
 
   #release(): void {
@@ -244,7 +244,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
   }
 
   /** The public connection is closed. */
-  onPublicClose(): void {
+  #onPublicClose(): void {
     if (this.#isOver) return
     const stream = this.#stream
     this.#finish('request_aborted')
@@ -264,7 +264,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     const stream = this.#stream
     this.#release()
     stream?.reset(code)
-    this.#refuse(failure)
+    this.refuse(failure)
   }
 
   #cut(code: number, failure: Failure = 'target_lost'): void {
@@ -272,20 +272,19 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     this.#finish(failure)
     this.#release()
     stream?.reset(code)
-    const { socket } = this.#response
-    // Node gathers the writes of one turn, and would discard them.
-    while (socket !== null && socket.writableCorked > 0) socket.uncork()
-    this.#response.destroy()
+    this.#body.cut()
   }
 
-  #refuse(failure: Failure): void {
-    if (this.#isOver) return
+  /** Ends the request, unless it is over, with a response of the gateway. Returns its record. */
+  refuse(failure: Failure): RequestRecord | null {
+    if (this.#isOver) return this.#record
     const refusal = refusalOf(failure)
     this.#note.refused(refusal.status)
     this.#finish(failure)
     if (!this.#isBodySent) this.#response.shouldKeepAlive = false
     writeRefusal(this.#response, { method: this.#head.method, wantsPage: this.#head.fields.wantsPage }, refusal)
     if (!this.#isBodySent) dropRestOfBody(this.#request as IncomingMessage)
+    return this.#record
   }
 
   #finish(error: string | null): void {
@@ -295,6 +294,7 @@ export class ProxiedRequest implements InFlight, ChoiceEvents, StreamListener, A
     const clientSession = this.#clientSession
     if (clientSession?.wantsReports && this.#lastStream && clientSession.isOpen)
       clientSession.report(this.#lastStream, this.#note.report(record))
-    this.#host.record(record, this.#route, this.#head)
+    this.#record = record
+    this.#onAttemptOver(record)
   }
 }

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelStream } from '@callsign/contract/tunnel-stream'
 import type { TunnelRoute } from '../../../features/tunnels/model.ts'
-import { type ChoiceEvents, ClientChoice } from '../clients/client-choice.ts'
+import { ClientChoice } from '../clients/client-choice.ts'
 import type { ClientSession } from '../clients/client-session.ts'
 import { ProxiedRequestRecorder } from '../inspector/proxied-request-record.ts'
 import { BufferedBytes, smallChunkBytesMax } from '../responses/buffered-bytes.ts'
@@ -19,7 +19,7 @@ import type { RequestHead } from './request-head.ts'
 const keepAliveMs = 30_000
 const lingerMs = 2000
 
-export class ProxiedUpgrade implements InFlight, ChoiceEvents {
+export class ProxiedUpgrade implements InFlight {
   place = 0
   readonly #host: ProxiedRequestHost
   readonly #route: TunnelRoute
@@ -73,7 +73,7 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
       if (held > 0) this.#stream?.taken(held)
     })
     this.#host.proxiedRequests.add(this)
-    this.#choice.next(this)
+    void this.#next()
   }
 
   check(nowMs: number): void {
@@ -86,13 +86,14 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
   }
   closeAfter(): void {}
 
-  onNoClient(failure: Failure): void {
-    this.#refuse(failure)
+  async #next(): Promise<void> {
+    const client = await this.#choice.next()
+    if (typeof client === 'string') this.#refuse(client)
+    else if (!this.#isOver) this.#send(client)
   }
 
   /** Sends the opening to this client. */
-  onClient(clientSession: ClientSession): void {
-    if (this.#isOver) return
+  #send(clientSession: ClientSession): void {
     this.#clientSession = clientSession
     const stream = clientSession.open(this.#head.toBytes(clientSession.target))
     this.#stream = stream
@@ -230,7 +231,7 @@ export class ProxiedUpgrade implements InFlight, ChoiceEvents {
     this.#clientSession = null
     this.#stream = null
     // A WebSocket opening is a GET without a body, so it may be repeated.
-    this.#choice.next(this)
+    void this.#next()
   }
 
   #refuse(failure: Failure): void {

@@ -57,6 +57,14 @@ export class AnswerBody {
     this.#response.flushHeaders()
   }
 
+  /** Closes the connection after the bytes that were written. */
+  cut(): void {
+    const { socket } = this.#response
+    // Node gathers the writes of one turn, and would discard them.
+    while (socket !== null && socket.writableCorked > 0) socket.uncork()
+    this.#response.destroy()
+  }
+
   /** Writes the buffered chunks after a drain. Returns true when the socket has room for more. */
   resume(): boolean {
     this.#writeBuffered()
