@@ -2,7 +2,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maskBody } from './body-masking.ts'
+import { maskBody } from './masking.ts'
 
 const mask = (text: string, type: string) => maskBody(Buffer.from(text), [['Content-Type', type]])?.toString()
 

@@ -1,7 +1,6 @@
 // Prepares requests for the inspector's table: masks their secrets, encrypts their bodies, and decrypts stored bodies.
 import { openSecret, sealSecret } from '../../core/secret-seal.ts'
-import { maskBody } from './body-masking.ts'
-import { maskCredentials, maskHeaders, maskPath } from './masking.ts'
+import { maskBody, maskCredentials, maskHeaders, maskPath } from './masking.ts'
 import type { CapturedRequest, RequestRecord, RequestRow } from './model.ts'
 
 export interface RequestSealing {

@@ -5,12 +5,11 @@ import { connect, createServer, type Server, type TLSSocket } from 'node:tls'
 import { connectMux } from '@callsign/contract/tunnel-connection'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
 import type { TunnelMux } from '@callsign/contract/tunnel-mux'
-import type { TunnelStream } from '@callsign/contract/tunnel-stream'
+import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
 import { WindowBudget } from '@callsign/contract/tunnel-window'
 import type { Log } from '../../../core/log.ts'
 import type { RemoteSession } from '../../../features/tunnels/model.ts'
 import { ClientSession } from '../clients/client-session.ts'
-import { relayStreams } from './stream-relay.ts'
 
 const identity = 'callsign-gateway'
 const tlsOptions = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
@@ -200,6 +199,47 @@ export function createPeers({ key, processBudget, findHere, log }: Parts) {
       for (const mux of accepted) mux.close('stopped')
       for (const link of links.values()) await link.then((mux) => mux.close('stopped')).catch(() => {})
       await closed
+    },
+  }
+}
+
+/** Relays bytes, ends and resets, with backpressure. `onOver` is called once, when both streams have ended. */
+function relayStreams(left: TunnelStream, right: TunnelStream, onOver: () => void): void {
+  let isOver = false
+  const over = () => {
+    if (isOver) return
+    isOver = true
+    onOver()
+  }
+  const [first, second] = [
+    { stream: left, held: 0 },
+    { stream: right, held: 0 },
+  ]
+  left.listener = joined(first, second, over)
+  right.listener = joined(second, first, over)
+}
+
+/** `held` counts the bytes that the other stream has no room for yet. */
+type Side = { stream: TunnelStream; held: number }
+
+function joined(from: Side, to: Side, over: () => void): StreamListener {
+  return {
+    onData(bytes) {
+      if (to.stream.write(bytes)) from.stream.taken(bytes.length)
+      else from.held += bytes.length
+    },
+    onDrain() {
+      const bytes = to.held
+      to.held = 0
+      to.stream.taken(bytes)
+    },
+    onEnd() {
+      to.stream.end()
+      if (to.stream.isClosed) over()
+    },
+    onReset(code) {
+      to.stream.reset(code)
+      over()
     },
   }
 }

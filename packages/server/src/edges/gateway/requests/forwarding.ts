@@ -1,7 +1,8 @@
-// Writes the forwarding headers for the target: Forwarded (RFC 7239) and its predecessors. Values of earlier proxies are kept only from
+// Describes the public client to the target in forwarding headers: Forwarded (RFC 7239) and its predecessors. Values of earlier proxies are kept only from
 // trusted proxies.
 import type { IncomingHttpHeaders } from 'node:http'
-import { isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIPv4, isIPv6, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 
 /** The peer of a public connection. */
 export type PublicClient = {
@@ -12,6 +13,27 @@ export type PublicClient = {
   isTrusted: boolean
   /** True for the address of a trusted proxy. */
   trusts: (address: string) => boolean
+}
+
+/** Reads the peer of a socket. `trustedProxies` are CIDRs. */
+export function createPublicClientReader(trustedProxies: string[]): (socket: Socket) => PublicClient {
+  const trusted = new BlockList()
+  for (const range of trustedProxies) {
+    const [address = '', bits = ''] = range.split('/')
+    trusted.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4')
+  }
+  const trusts = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+
+  return (socket) => {
+    const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+    return {
+      address,
+      protocol: (socket as TLSSocket).encrypted ? 'https' : 'http',
+      port: socket.localPort ?? 0,
+      isTrusted: trustedProxies.length > 0 && trusts(address),
+      trusts,
+    }
+  }
 }
 
 /** `sameOriginLines` leave out the public host and port, and `origin` is the address that the public client used, in lower case. */
