@@ -18,7 +18,7 @@ function findFunction(path: string, name: string): string | null {
   return new RegExp(`^export (?:async )?function ${name}\\b[\\s\\S]*?^}\\n`, 'm').exec(source)?.[0] ?? null
 }
 
-test.each(['receive', 'send', 'deliver', 'unlock'])('the page quotes %s', (name) => {
+test.each(['receive', 'send', 'deliver', 'deliverWebhook', 'serveTunnelRequest', 'unlock'])('the page quotes %s', (name) => {
   expect(quoted.map((flow) => flow.name)).toContain(name)
 })
 
