@@ -1,11 +1,11 @@
-// docs/flows.md quotes the function of each flow, word for word.
+// docs/development/flows.md quotes the function of each flow, word for word.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 const linesMax = 40
-const page = readFileSync(join(root, 'docs/flows.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/development/flows.md'), 'utf8')
 
 /** The functions of the page: the file that the line before names, the name, and the text. */
 const quoted = [...page.matchAll(/^`([\w/.-]+\.ts)`:\n\n```ts\n(export (?:async )?function (\w+)[\s\S]*?)```$/gm)].map(

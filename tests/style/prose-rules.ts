@@ -72,7 +72,7 @@ export const proseRules: Record<string, ProseRule> = {
   },
   'retired-term': {
     measure: 'count',
-    remedy: 'Use the term of the field (docs/style.md): message, public request, chunk, scheduled task, architecture …',
+    remedy: 'Use the term of the field (docs/development/style.md): message, public request, chunk, scheduled task, architecture …',
     find: matching(
       /\b(letters? (is|was|from|to|for|arrives?|comes?|came|waits?|goes|went)|visitors?|crumbs?|quads|eras|chores|farewells?|likeness|shelf|shelves|leftovers|house rules?|rules of the house|patience|pokes?|poked|hurr(y|ies|ied))\b/gi,
     ),

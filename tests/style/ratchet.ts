@@ -34,7 +34,7 @@ export function countAll(sources: Source[]): { words: number; findings: Record<s
 const roundUp = (perThousand: number): number => Math.ceil(perThousand * 100) / 100
 
 const measureOf = (name: string): 'count' | 'rate' => proseRules[name]?.measure ?? 'count'
-export const remedyOf = (name: string): string => proseRules[name]?.remedy ?? 'Use the term beside each name (docs/style.md).'
+export const remedyOf = (name: string): string => proseRules[name]?.remedy ?? 'Use the term beside each name (docs/development/style.md).'
 
 /** A failure with its rule, first places and remedy, or null. A `rate` rule fails when its rate is above its target and both its numbers are above the recorded ones. */
 export function failureOf(name: string, finding: Finding, recorded: Recorded): string | null {
