@@ -1,5 +1,6 @@
 // Architecture rules that the linter does not cover: imports between layers, I/O, file names and the vocabulary of features.
-import { basename, dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { expectNone, product, type Source, sources, targetOf } from './architecture/product.ts'
 
@@ -274,4 +275,21 @@ test('the import rule rejects one import of each forbidden kind', () => {
   expect(plant('sdk/src/keys.ts', '@callsign/mail')).toBe(false)
   expect(plant('server/src/features/mail/messages/operations.ts', '../../account/identities/model.ts')).toBe(true)
   expect(plant('server/src/core/page.ts', '@callsign/mail/mail-address')).toBe(true)
+})
+
+test('docs/development/architecture.md names every folder with code, and no other', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', 'docs/development/architecture.md'), 'utf8')
+  const tables = [...page.matchAll(/^\| folder of `packages\/([\w/-]+)` [\s\S]*?(?=\n\n)/gm)]
+  const named = tables.flatMap(([table, base]) =>
+    table
+      .split('\n')
+      .slice(2)
+      .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w/-]+)`/g)].map(([, name]) => `${base}/${name}`)),
+  )
+  const folders = product.map(({ path }) => dirname(path)).filter((folder) => !/^[a-z]+(\/src)?$/.test(folder))
+  expectNone(
+    'The page names each folder with code, and only those.',
+    'add the folder to its table, or remove it',
+    [...new Set(folders).symmetricDifference(new Set(named))].toSorted(),
+  )
 })
