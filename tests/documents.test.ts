@@ -27,8 +27,8 @@ test('every file that a document names exists', () => {
 })
 
 test('the list of decisions has every record', () => {
-  const list = readFileSync(join(root, 'docs/development/decisions/README.md'), 'utf8')
-  const records = globSync('docs/development/decisions/0*.md', { cwd: root }).map((path) => basename(path))
+  const list = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8')
+  const records = globSync('docs/decisions/0*.md', { cwd: root }).map((path) => basename(path))
   expect(records.length).toBeGreaterThan(30)
   expect(records.filter((record) => !list.includes(`](${record})`))).toEqual([])
 })
