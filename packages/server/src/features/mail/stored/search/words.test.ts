@@ -148,3 +148,20 @@ test('the search covers 100 recipients and 60,000 characters, and filters all re
   expect(of([], 'x'.repeat(60_001)).text).toHaveLength('Hi Ada ada@example.com c@x.example '.length + 60_000)
   expect(of([], '\ud800').text).toBe('Hi Ada ada@example.com c@x.example \ufffd')
 })
+
+test('a message with thousands of long recipients and a long subject stays within a tsvector', () => {
+  const address = (n: number, length: number) => `${'é'.repeat(length)}${n}@x.example`
+  const to_addresses = [address(0, 3_000), ...Array.from({ length: 4_000 }, (_, n) => address(n, 300))]
+  const texts = searchedTexts({
+    subject: '漢字'.repeat(30_000),
+    from_name: 'ab '.repeat(20_000),
+    from_address: 'a@x.example',
+    to_addresses,
+    cc_addresses: [],
+    bcc_addresses: [],
+    text: '語文'.repeat(30_000),
+  })
+  expect(texts.to).toHaveLength(500)
+  expect(Math.max(...texts.to.map((one) => Buffer.byteLength(one)))).toBeLessThan(2_046)
+  expect(toSearchVector(texts).length).toBeLessThan(1_000_000)
+})

@@ -103,14 +103,25 @@ export const fieldWord = (field: Field, word: string): string => `${field[0]}:${
 /** The texts of a message that are searched. `to` are the addresses of all its recipients. */
 export type SearchedTexts = { text: string; from: string; to: string[]; subject: string }
 
+/** Of the sender and the subject. Longer ones are not written by people. */
+const fieldCharactersMax = 2_000
+/** Recipients that filters find. All of them could be larger than a tsvector. */
+const filteredRecipientsMax = 500
+
 type Addressed = Pick<MessageRow, 'subject' | 'from_name' | 'from_address' | 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'text'>
 
 /** The texts of a message that are searched: of its text the beginning, because a tsvector of PostgreSQL has at most 1 MB. */
 export function searchedTexts(message: Addressed): SearchedTexts {
-  const from = `${message.from_name} ${message.from_address}`
+  const from = `${message.from_name} ${message.from_address}`.slice(0, fieldCharactersMax)
   const recipients = [...message.to_addresses, ...message.cc_addresses].slice(0, 100)
   const text = [message.subject, from, ...recipients, message.text.slice(0, searchedCharactersMax)].join(' ').toWellFormed()
-  return { text, from, to: [...message.to_addresses, ...message.cc_addresses, ...message.bcc_addresses], subject: message.subject }
+  const addresses = [...message.to_addresses, ...message.cc_addresses, ...message.bcc_addresses]
+  return {
+    text,
+    from,
+    to: addresses.filter((address) => address.length <= addressCharactersMax).slice(0, filteredRecipientsMax),
+    subject: message.subject.slice(0, fieldCharactersMax),
+  }
 }
 
 /**
