@@ -28,3 +28,19 @@ test('a message is accepted once when the answer to its COMMIT is lost', async (
   expect([total, messages[0].subject]).toEqual([1, 'once'])
   expect(response).toContain(messages[0].id)
 })
+
+test('messages that arrive together are accepted once when the answer to their COMMIT is lost', async () => {
+  const { harness, address } = await startBehindSwitch()
+  const subjects = Array.from({ length: 12 }, (_, index) => `arrival ${String.fromCharCode(97 + index)}`)
+  const deliver = (subject: string) =>
+    harness.deliver({
+      envelope: { from: 'bob@example.com', to: ['anna@agents.localhost'] },
+      raw: `From: bob@example.com\r\nTo: anna@agents.localhost\r\nSubject: ${subject}\r\n\r\nhello\r\n`,
+    })
+  address.loseCommitOf('arrival f')
+  const replies = await Promise.all(subjects.map(deliver))
+  const { messages } = await harness.expectApi(200, 'GET', '/mail/messages?agent=anna&limit=100')
+  expect(messages.map(({ subject }: { subject: string }) => subject).toSorted()).toEqual(subjects)
+  const idOf = new Map(messages.map(({ subject, id }: { subject: string; id: string }) => [subject, id]))
+  for (const [index, { response }] of replies.entries()) expect(response).toContain(idOf.get(subjects[index] as string))
+})
