@@ -114,7 +114,7 @@ test('imports point one way: contract, mail, core, features, edges, wiring, app,
       .map((specifier) => `${source.path} imports ${specifier}`),
   )
   expectNone(
-    'A file imports from earlier layers and features only, and from another feature only its operations, its model or the door of stored mail.',
+    'A file imports from earlier layers and features only, and from another feature only its operations, its model or the interface of stored mail.',
     'move the code to an earlier layer, or register a hook with the earlier feature',
     wrong.toSorted(),
   )
@@ -131,7 +131,7 @@ test('every feature has a place in the order', () => {
   )
 })
 
-test("no barrels: only a package's index, a feature's operations and the door of stored mail re-export names", () => {
+test("no barrels: only a package's index, a feature's operations and the interface of stored mail re-export names", () => {
   const wrong = product.filter(
     (source) =>
       /^(server|mail)\//.test(source.path) &&

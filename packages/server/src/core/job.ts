@@ -45,7 +45,7 @@ export interface JobQueue {
    * lease has run out.
    */
   claim(wants: Want[], leavesExpired?: boolean): Promise<ClaimedJob[]>
-  /** Ends a claimed job. Throws LeaseLost when its lease was lost. Jobs ended in the same iteration of a transaction share a statement. */
+  /** Ends a claimed job. Throws LeaseLost when its lease was lost. Jobs that end in one transaction and one iteration of the event loop share a statement. */
   finish(tx: Tx, job: ClaimedJob, end: JobEnd): Promise<void>
   /** Restarts the lease of a running job. Does nothing and resolves with false when the lease was lost. */
   renew(job: ClaimedJob, leaseMs: number): Promise<boolean>

@@ -1,4 +1,4 @@
-// The database interface of features. Only store.ts files and edges/postgres contain SQL.
+// The database interface of features. SQL is in files named `store.ts` or `…-store.ts`, and in edges/postgres.
 
 /**
  * One statement. `name` makes it a prepared statement per connection, which makes reads 1.8 times as fast. Every hot statement needs one.

@@ -1,4 +1,4 @@
-// The endpoints of the simulator. They are there only while a simulator is: app.ts leaves them out otherwise.
+// The endpoints of the simulator. `wiring/simulator.ts` mounts those of the channels that are simulated.
 import * as contract from '@callsign/contract/simulator'
 import { type Route, route } from '../../core/route.ts'
 import type { SimulatedMail } from './mail.ts'

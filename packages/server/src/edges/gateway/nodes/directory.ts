@@ -1,5 +1,5 @@
 // Looks up tunnels by handle and their clients, on this node and on others. Cached, so that a request needs no query. A change takes effect
-// within half a second.
+// within a second. While the database is away, a tunnel with a client here is served from the cache for up to 3 seconds.
 import type { Log } from '../../../core/log.ts'
 import type { RemoteSession, TunnelRoute } from '../../../features/tunnels/model.ts'
 import type { Presence } from '../../../features/tunnels/operations.ts'

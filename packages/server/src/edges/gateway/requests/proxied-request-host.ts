@@ -14,7 +14,7 @@ export type ProxiedRequestHost = {
   pick(tunnelId: string, tried: Set<string>): ClientSession | null | Promise<ClientSession | null>
   /** Forgets a client session that does not reach its client. */
   forget(clientSession: ClientSession): void
-  /** Called at the end of each request. */
+  /** Called with the record of a request that reached a tunnel. */
   record(record: RequestRecord, route: TunnelRoute, head: RequestHead): void
   /** Id of the captured request that is repeated, or null for a request of a public client. */
   replayOf: string | null

@@ -22,7 +22,7 @@ export type PlainRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'htt
   url?: string | undefined
 }
 
-/** The header fields for the target. Requests of one public client with the same header lines share them. */
+/** The header fields for the target. The header fields for the target. */
 export type RequestFields = {
   /** Name and port in the request's Host. */
   readonly askedHost: string

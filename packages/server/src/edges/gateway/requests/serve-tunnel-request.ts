@@ -35,7 +35,7 @@ export async function serveTunnelRequest(
   if ('code' in head) return refuse(head)
   // One at a time per connection, so that a client cannot put as many requests in flight as it can send.
   await host.waitForTurn(request, response)
-  // Find the tunnel, whose data is at most 300 ms old, and check access.
+  // Finds the tunnel in the cache of the directory or the database, and checks its status and rate limit.
   let route: TunnelRoute | null
   try {
     route = await host.findTunnel(handle)

@@ -23,7 +23,7 @@ export type PoolLimits = {
   waitMs: number
 }
 
-// An attempt ends before the lease of its delivery job. After that another worker may send the same message.
+// An attempt ends before the longest run of its delivery job, 15 minutes. The lease is renewed until then. Afterwards another worker may send the same message.
 const poolLimits: PoolLimits = {
   connectionsStart: 10,
   connectionsMax: 10,

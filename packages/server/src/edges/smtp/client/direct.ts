@@ -30,7 +30,7 @@ export type DirectSettings = {
   limits?: Partial<PoolLimits>
 }
 
-/** Milliseconds after the first server within which another one may be tried. Limited because the delivery's lease ends. */
+/** Milliseconds after the first server within which another one may be tried. Stays below the longest run of a delivery job, with the limit of one attempt. */
 const goOnMs = 240_000
 
 const directLimits: Partial<PoolLimits> = { connectionsStart: 5, connectionsMax: 20, attemptMs: 420_000, waitMs: 5_000 }

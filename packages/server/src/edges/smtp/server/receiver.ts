@@ -1,4 +1,4 @@
-// Interface between the SMTP server and the code that accepts mail, which app.ts supplies.
+// Interface between the SMTP server and the code that accepts mail. `wiring/smtp.ts` and `wiring/submission.ts` supply it.
 import type { SmtpReply } from './reply.ts'
 
 /** Facts of the TLS connection: protocol ('TLSv1.3') and IANA name of the cipher suite. */
@@ -43,7 +43,7 @@ export interface SmtpReceiver {
   /** Called once per RCPT. `address` may be the bare word `postmaster` in any case (RFC 5321 §4.5.1). A rejection is answered 451. */
   checkRecipient(address: string, sender: SenderFacts): Promise<RecipientVerdict>
   /**
-   * Resolves only when the message is durably committed for every recipient, all or none. `raw` has CRLF line ends and no dot stuffing.
+   * Resolves with `stored` after the commit for every recipient. Reports to return paths are committed first, and a retry recognizes them. `raw` has CRLF line ends and no dot stuffing.
    * `received` is the Received field of this server with its CRLF, not part of `raw`.
    * A rejection is answered 451, or 452 when a disk is full.
    */

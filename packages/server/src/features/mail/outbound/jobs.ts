@@ -124,7 +124,7 @@ export function createDelivery(parts: Parts): JobHandler {
     return attempts
   }
 
-  /** Records the ids by which a relay may have replaced the Message-ID. Never rejects, as above. */
+  /** Records the ids by which a relay may have replaced the Message-ID. Never rejects, so that the results of the attempts are recorded. */
   async function learnIds(row: MessageRow, attempts: Attempt[]): Promise<void> {
     const answers = attempts.flatMap(({ result }) => (result.kind === 'delivered' ? [result.answer] : []))
     await learnRelayedIds(db, row.id, answers).catch((err) => log.error({ err }, 'the ids of a relay could not be recorded'))

@@ -4,7 +4,7 @@ import { type Addition, type Charge, type Counted, slicesPerWindow, windowSecond
 
 /**
  * Adds the messages of a transaction to the counters of their limits, and returns the new counts. Locks the subjects until the
- * transaction ends, so concurrent senders wait for each other here. Call it as the last statement.
+ * transaction ends, so concurrent senders wait for each other here. Call it after the message is filed, because other senders of these subjects wait from here to the commit.
  */
 export async function count(tx: Tx, charges: Charge[]): Promise<Counted[]> {
   const fresh = await addKnown(tx, charges)

@@ -1,8 +1,7 @@
-// Stored mail of all mailboxes: the only door to how it is stored, threaded, counted, partitioned and found.
+// The only interface of stored mail: filing, deliveries, lists, search, threads and the trash. No other file knows how messages are stored, threaded,
+// partitioned and found.
 
-// Filing: places messages in threads and writes all their rows in the caller's transaction. The threads are looked up first, so that rules can judge by them.
 export { addToCounts } from './filing/count-store.ts'
-// Delivery: the recipients of sent messages, and what became of each.
 export {
   countReceived,
   createFindRecipients,
@@ -20,11 +19,9 @@ export { findParticipants } from './filing/participants.ts'
 export { deleteUnusedRaw, findNamedBlobs, findRaw, keepRaw } from './filing/raw-store.ts'
 export { findReferences } from './filing/reference-store.ts'
 export { answeredThreads, type KnownThreads } from './filing/threading.ts'
-// Lists of messages, newest first, one keyset page each.
 export { type MessageFilter, type MessageOwner, toConditions } from './lists/filter-conditions-store.ts'
 export { countByScope, countByThread, findMailPage, type ListScope, listByThread, type MailPage } from './lists/list-store.ts'
 export { findNewest } from './lists/newest-store.ts'
-// Threads, and the trash.
 export {
   findFacts,
   findThread,
@@ -32,7 +29,6 @@ export {
   type OwnerScope,
   type ThreadFilter,
 } from './lists/thread-list-store.ts'
-// Messages by their ids, and changes of them.
 export {
   type ChangedMessage,
   type ChangeScope,
@@ -48,7 +44,6 @@ export {
   releaseMessage,
   updateFlags,
 } from './message-store.ts'
-// Search.
 export { search, searchThreads } from './search/search.ts'
 export { markAll, markPieces, toFieldQuery } from './search/search-query.ts'
 export { findJoined, findMetadata, setThreadMetadata } from './thread-store.ts'
