@@ -91,9 +91,10 @@ async function transactOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, log: Lo
   const query = async <R>(statement: Statement): Promise<Rows<R>> => {
     if (isOver) throw new Error('A statement was sent after its transaction had ended.')
     try {
+      // Answered first: a statement behind a BEGIN that fails would run outside of a transaction.
       begun ??= send(client, { text: 'BEGIN' })
-      const [, result] = await Promise.all([begun, send(client, prepared(pool, statement))])
-      return toRows<R>(result)
+      await begun
+      return toRows<R>(await send(client, prepared(pool, statement)))
     } catch (error) {
       note(error)
       throw translate(error)

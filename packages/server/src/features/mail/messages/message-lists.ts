@@ -9,7 +9,17 @@ import { shareThread } from '../../../core/turn.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { Attachments } from '../attachments/operations.ts'
 import * as mailStore from '../stored/mail-store.ts'
-import { findNewest, type MessageFilter, type MessageOwner, markAll, markPieces, toConditions, toFieldQuery } from '../stored/mail-store.ts'
+import {
+  exactly,
+  findNewest,
+  inSearchSlot,
+  type MessageFilter,
+  type MessageOwner,
+  markAll,
+  markPieces,
+  toConditions,
+  toFieldQuery,
+} from '../stored/mail-store.ts'
 import { searchedCharactersMax } from '../stored/model.ts'
 import type { ShowListed } from './listed-messages.ts'
 import { inView, toItem } from './model.ts'
@@ -53,7 +63,10 @@ export function createMessageLists({ db, identities, attachments, showListed }: 
       (id) => id,
       (id) => id,
     )
-    return { ...envelope, data: await showListed(data, view) }
+    const shown = await showListed(data, view)
+    const fitting = shown.slice(0, countFitting(shown))
+    const next = fitting.length < shown.length ? { has_more: true, next_cursor: fitting.at(-1)?.id ?? null } : {}
+    return { ...envelope, ...next, data: fitting }
   }
 
   async function findMail(scope: mailStore.ListScope, query: MailQuery, page: PageRequest): Promise<mailStore.MailPage> {
@@ -92,24 +105,27 @@ export function createMessageLists({ db, identities, attachments, showListed }: 
       const { mailboxId } = await identities.requireMailbox(caller, mailbox)
       if (query.status === 'quarantined') requireScope(caller, 'quarantine:read')
       const { after, before, view, limit: _limit, cursor: _cursor, from, to, subject, ...filter } = query
-      const ids = await findFiltered(
-        { column: 'mailbox_id', id: mailboxId },
-        {
-          ...filter,
-          search: toFieldQuery({ from, to, subject }),
-          after: after === undefined ? undefined : new Date(after),
-          before: before === undefined ? undefined : new Date(before),
-        },
-        page,
-      )
+      const search = toFieldQuery({ from, to, subject })
+      const find = () =>
+        findFiltered(
+          { column: 'mailbox_id', id: mailboxId },
+          {
+            ...filter,
+            search,
+            after: after === undefined ? undefined : new Date(after),
+            before: before === undefined ? undefined : new Date(before),
+          },
+          page,
+        )
+      const ids = await (search === undefined ? find() : inSearchSlot(caller.organizationId, find))
       return showPage(ids, page, view)
     },
 
     /** True when a mailbox has sent mail to an address or has received mail from it. */
     async hasExchanged(mailboxId: string, address: string): Promise<boolean> {
       const filters = [
-        { search: toFieldQuery({ to: address }), direction: 'outbound' as const },
-        { search: toFieldQuery({ from: address }), direction: 'inbound' as const },
+        { search: exactly('to', address), direction: 'outbound' as const },
+        { search: exactly('author', address), direction: 'inbound' as const },
       ]
       const owner = { column: 'mailbox_id' as const, id: mailboxId }
       const found = await Promise.all(filters.map((filter) => findFiltered(owner, filter, { limit: 1, cursor: null })))
@@ -138,3 +154,16 @@ export function createMessageLists({ db, identities, attachments, showListed }: 
 }
 
 const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id)
+
+/** Characters of one response, which has them twice. A string of Node has at most 537 million. */
+const pageCharactersMax = 64 * 1024 * 1024
+
+/** The number of first messages that fit into one response. The first always does. */
+function countFitting(messages: { text?: string; html?: string; extracted_text?: string }[]): number {
+  let characters = 0
+  const over = messages.findIndex(({ text = '', html = '', extracted_text = '' }, index) => {
+    characters += text.length + html.length + extracted_text.length
+    return characters > pageCharactersMax && index > 0
+  })
+  return over === -1 ? messages.length : over
+}

@@ -45,7 +45,8 @@ export {
   updateFlags,
 } from './message-store.ts'
 export { search, searchThreads } from './search/search.ts'
-export { markAll, markPieces, toFieldQuery } from './search/search-query.ts'
+export { exactly, markAll, markPieces, toFieldQuery } from './search/search-query.ts'
+export { inSearchSlot } from './search/search-slots.ts'
 export { findJoined, findMetadata, setThreadMetadata } from './thread-store.ts'
 export {
   deleteMessages,

@@ -1,6 +1,7 @@
 // The filters of a list of messages as SQL.
 import { firstId } from '@callsign/contract/ids'
 import { filterObjects } from '../../../../core/metadata.ts'
+import type { WordQuery } from '../search/search-query.ts'
 import { currentThread } from '../thread-store.ts'
 import type { PartitionPrefix } from './time-partitions.ts'
 
@@ -16,8 +17,8 @@ export type MessageFilter = {
   status?: string | undefined
   label?: string | undefined
   flag?: string | undefined
-  /** A search in the words of messages, as the text of a `tsquery`. */
-  search?: string | undefined
+  /** A search in the words of messages. */
+  search?: WordQuery | undefined
   tag?: string | undefined
   metadata?: string | undefined
   after?: Date | undefined
@@ -40,8 +41,8 @@ export type Conditions = {
   scope: string
   /** Conditions that few of the scanned messages may meet. */
   sought: string
-  /** The same conditions in the form of an index by owner and partition, with the prefix of that index. Null without such an index. */
-  indexed: { prefix: PartitionPrefix; text: string } | null
+  /** The same conditions in the form of an index by owner and partition, with the prefix of that index, and its further values. Null without such an index. */
+  indexed: { prefix: PartitionPrefix; text: string; values: unknown[] } | null
   /** The part of the scope that ends the scan. */
   reach: string
   /** The threads whose index finds the rest. Null when the scan, or another index, finds it sooner. */
@@ -66,16 +67,14 @@ export function toConditions(owner: MessageOwner, filter: MessageFilter): Condit
   const values: unknown[] = [owner.id, null, null]
   const reach = toReach(values, filter)
   const scope = reach + toScope(values, filter)
-  const { sought, indexed } = toSought(values, filter)
-  const prefix = prefixOf(owner, filter)
-  return { owner, values, reach, scope, sought, indexed: prefix && { prefix, text: indexed }, places: placesOf(filter) }
+  const { sought, indexed } = toSought(values, filter, prefixOf(owner, filter))
+  return { owner, values, reach, scope, sought, indexed, places: placesOf(filter) }
 }
 
 /** The index that finds the messages. That of words is by mailbox only. */
 function prefixOf({ column }: MessageOwner, filter: MessageFilter): PartitionPrefix | null {
-  if (filter.search !== undefined) return column === 'mailbox_id' ? 's' : null
   if (hasMarks(filter)) return column === 'mailbox_id' ? 'm' : 'o'
-  return null
+  return filter.search !== undefined && column === 'mailbox_id' ? 's' : null
 }
 
 function toReach(values: unknown[], filter: MessageFilter): string {
@@ -117,13 +116,14 @@ function markConditions({ tag, metadata }: Pick<MessageFilter, 'tag' | 'metadata
   return metadata === undefined ? tagged : `${tagged} AND m.metadata @> ANY(${parameter(filterObjects(metadata))}::jsonb[])`
 }
 
-function toSought(values: unknown[], filter: MessageFilter): { sought: string; indexed: string } {
+function toSought(values: unknown[], filter: MessageFilter, prefix: PartitionPrefix | null): Pick<Conditions, 'sought' | 'indexed'> {
   const sought: Part = { text: '', values }
   let indexed = ''
-  add(sought, filter.search, (p) => {
-    indexed += ` AND m.search @@ ${p}::tsquery`
+  add(sought, filter.search?.whole, (p) => {
     // Not in the form of the index, which has the words of every mailbox.
-    return `(m.search @@ ${p}::tsquery) IS TRUE`
+    const exact = `(m.search @@ ${p}::tsquery) IS TRUE`
+    indexed += ` AND ${exact}`
+    return exact
   })
   add(sought, filter.label, (p) => {
     indexed += ` AND m.labels @> ARRAY[${p}]::text[]`
@@ -139,7 +139,10 @@ function toSought(values: unknown[], filter: MessageFilter): { sought: string; i
     indexed += ` AND ${exact}`
     return exact
   })
-  return { sought: sought.text, indexed }
+  // A parameter of the index alone, behind those of all statements.
+  const words = prefix === 's' && filter.search !== undefined ? [filter.search.indexed] : []
+  if (words.length > 0) indexed += ` AND m.search @@ $${values.length + 1}::tsquery`
+  return { sought: sought.text, indexed: prefix && { prefix, text: indexed, values: words } }
 }
 
 /** The threads of the folder. Null when another filter may leave few of their messages. */

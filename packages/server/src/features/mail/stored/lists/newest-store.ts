@@ -3,7 +3,7 @@ import { before, type PageRequest } from '../../../../core/page.ts'
 import type { Sql } from '../../../../core/sql.ts'
 import type { Conditions } from './filter-conditions-store.ts'
 import { listByFolder } from './folder-store.ts'
-import { askPartitions, expectedHits, inPartitions, partitionKeys } from './time-partitions.ts'
+import { askPartitions, expectedHits, firstIdIn, inPartitions, partitionKeys } from './time-partitions.ts'
 
 /** Messages that are scanned before an index is used. Frequent values fill a page from these. */
 const firstWalked = 500
@@ -99,11 +99,12 @@ async function walk(sql: Sql, conditions: Conditions, cursor: string | null, cou
 async function findInPartitions(sql: Sql, conditions: Conditions, partitions: string[], to: string, limit: number): Promise<string[]> {
   const { owner, scope, indexed, values } = conditions
   if (indexed === null) return []
-  const inIndex = inPartitions(indexed.prefix, owner.column, `$${values.length + 1}`)
+  const all = [...values.with(1, to).with(2, limit), ...indexed.values]
+  const inIndex = inPartitions(indexed.prefix, owner.column, `$${all.length + 1}`)
   const { rows } = await sql.query<{ id: string }>({
-    ...named(`SELECT m.id FROM messages m WHERE ${inIndex} AND m.${owner.column} || '' = $1${scope}${indexed.text} AND m.id < $2
+    ...named(`SELECT m.id FROM messages m WHERE ${inIndex} AND m.${owner.column} || '' = $1${scope}${indexed.text} AND m.id < $2 AND m.id >= $${all.length + 2}
       ORDER BY m.id || '' DESC LIMIT $3`),
-    values: [...values.with(1, to).with(2, limit), partitionKeys(indexed.prefix, owner.id, partitions)],
+    values: [...all, partitionKeys(indexed.prefix, owner.id, partitions), firstIdIn(partitions)],
   })
   return idsOf(rows)
 }

@@ -18,6 +18,9 @@ export const inPartitions = (prefix: PartitionPrefix, column: 'mailbox_id' | 'or
 export const partitionKeys = (prefix: PartitionPrefix, ownerId: string, names: string[]): string[] =>
   names.map((name) => prefix + ownerId + name)
 
+/** The lowest id of partitions, so that older partitions of the table are left out. The last of them is the oldest. */
+export const firstIdIn = (names: string[]): string => `msg_${names.at(-1) ?? ''}`
+
 /** Consecutive messages that were scanned, from the newer id to the older one, and the number of hits among them. */
 export type Stretch = { hits: number; firstId: string; lastId: string }
 

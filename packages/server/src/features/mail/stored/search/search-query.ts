@@ -1,6 +1,6 @@
 // Reads the query of a search, and marks its matches: words, "phrases", OR between alternatives, and - before words that must be absent.
 import { invalid } from '../../../../core/errors.ts'
-import { cutWords, type Field, fieldWord, type Word } from './words.ts'
+import { cutWords, fieldWord, type Word } from './words.ts'
 
 /** Words that stand beside each other in this order, or must not. */
 type Term = { words: Word[]; isExcluded: boolean }
@@ -49,8 +49,10 @@ const termText = ({ words, isExcluded }: Term): string =>
 /** The largest distance of PostgreSQL's phrases. */
 const distanceMax = 16_384
 
+type FieldWord = Pick<Word, 'word' | 'position'> & { isStart: boolean }
+
 /** Words beside each other. `isStart` for the start of a word. */
-function phraseOf(words: (Pick<Word, 'word' | 'position'> & { isStart: boolean })[]): string {
+function phraseOf(words: FieldWord[]): string {
   const parts = words.map(({ word, position, isStart }, index) => {
     const distance = position - (words[index - 1]?.position ?? 0)
     return `${index === 0 ? '' : ` <${Math.min(distance, distanceMax)}> `}${lexeme(word)}${isStart ? ':*' : ''}`
@@ -64,28 +66,46 @@ const lexeme = (word: string): string => `'${word.replace(/['\\]/g, '$&$&')}'`
 const startCharactersMin = 2
 
 /**
- * Filters by fields as the text of a `tsquery`: a recipient is a whole address. Of a sender or a subject, neighbouring words, of which the last may be
- * the start of a word. Undefined without a filter.
+ * A search as the text of a `tsquery`, and the part of it that an index is asked for. The index of words has those of every mailbox, and would collect
+ * all words with a start, so it is asked for whole words where there are any.
  */
-export function toFieldQuery({ from, to, subject }: { [F in Field]?: string | undefined }): string | undefined {
-  const parts: string[] = []
-  if (from !== undefined) parts.push(fieldPhrase('from', from))
-  if (to !== undefined) parts.push(lexeme(fieldWord('to', to.toLowerCase())))
-  if (subject !== undefined) parts.push(fieldPhrase('subject', subject))
-  return parts.length === 0 ? undefined : parts.map((part) => `(${part})`).join(' & ')
+export type WordQuery = { whole: string; indexed: string }
+
+export const toWordQuery = (query: SearchQuery): WordQuery => ({ whole: toTsQuery(query), indexed: toTsQuery(query) })
+
+/** The messages that came from exactly this address, or went to it. */
+export const exactly = (field: 'author' | 'to', address: string): WordQuery => {
+  const word = lexeme(fieldWord(field, address.toLowerCase()))
+  return { whole: word, indexed: word }
 }
 
-function fieldPhrase(field: Field, text: string): string {
+/**
+ * Filters by fields: a recipient is a whole address. Of a sender or a subject, neighbouring words, of which the last may be the start of a word. Undefined
+ * without a filter. Throws 400 for too many words.
+ */
+export function toFieldQuery({ from, to, subject }: Partial<Record<'from' | 'to' | 'subject', string | undefined>>): WordQuery | undefined {
+  const phrases = [
+    ...(from === undefined ? [] : [fieldPhrase('from', from)]),
+    ...(subject === undefined ? [] : [fieldPhrase('subject', subject)]),
+    ...(to === undefined ? [] : [[{ word: fieldWord('to', to.toLowerCase()), position: 1, isStart: false }]]),
+  ]
+  if (phrases.length === 0) return undefined
+  const all = phrases.flat()
+  const words = all.filter(({ isStart }) => !isStart)
+  const whole = phrases.map((phrase) => `(${phraseOf(phrase)})`).join(' & ')
+  return { whole, indexed: words.length === 0 ? whole : words.map(({ word }) => lexeme(word)).join(' & ') }
+}
+
+function fieldPhrase(field: 'from' | 'subject', text: string): FieldWord[] {
   const words = wordsOf(text)
+  if (words.length > queryWordsMax) throw invalid(`/${field}`, `filter by at most ${queryWordsMax} words. These are ${words.length}`)
   // A field without words matches nothing.
-  if (words.length === 0) return lexeme(fieldWord(field, ''))
-  return phraseOf(
-    words.map(({ word, position, kind }, index) => ({
-      word: fieldWord(field, word),
-      position,
-      isStart: kind === 'last' || (kind === 'word' && index === words.length - 1 && word.length >= startCharactersMin),
-    })),
-  )
+  if (words.length === 0) return [{ word: fieldWord(field, ''), position: 1, isStart: false }]
+  return words.map(({ word, position, kind }, index) => ({
+    word: fieldWord(field, word),
+    position,
+    isStart: kind === 'last' || (kind === 'word' && index === words.length - 1 && word.length >= startCharactersMin),
+  }))
 }
 
 /** Characters shown before and behind a match, and the largest number of pieces of a text. */

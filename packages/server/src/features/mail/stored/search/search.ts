@@ -5,7 +5,7 @@ import { type MessageFilter, toConditions } from '../lists/filter-conditions-sto
 import { findNewest } from '../lists/newest-store.ts'
 import { findThreadsOfHits, type OwnerScope, type ThreadFilter, type ThreadScan } from '../lists/thread-list-store.ts'
 import type { MessageRow } from '../model.ts'
-import { readQuery, type SearchQuery, toTsQuery } from './search-query.ts'
+import { readQuery, type SearchQuery, toWordQuery } from './search-query.ts'
 import { inSearchSlot } from './search-slots.ts'
 import { findRows, scanHits } from './search-store.ts'
 
@@ -39,7 +39,7 @@ export async function searchThreads(sql: Sql, scope: OwnerScope, q: string, filt
 }
 
 const findHits = (sql: Sql, mailboxId: string, query: SearchQuery, filter: MessageFilter, page: PageRequest): Promise<string[]> =>
-  findNewest(sql, toConditions({ column: 'mailbox_id', id: mailboxId }, { ...filter, search: toTsQuery(query) }), page)
+  findNewest(sql, toConditions({ column: 'mailbox_id', id: mailboxId }, { ...filter, search: toWordQuery(query) }), page)
 
 async function findThreads(sql: Sql, scope: OwnerScope, query: SearchQuery, filter: ThreadFilter, { limit, cursor }: PageRequest) {
   const rows: ThreadScan['rows'] = []

@@ -91,22 +91,28 @@ function findAddresses(text: string): Span[] {
   return found
 }
 
+/** The bytes of a position, and those of a lexeme besides its text and positions, with the padding between them. */
+const positionBytes = 2
+const wordOverheadBytes = 4 + positionBytes
 /** Limit of PostgreSQL: positions per lexeme. */
 const positionsMax = 255
 
-/** The fields that lists filter by. Their words stand in the index a second time, behind the letter of the field. */
-export type Field = 'from' | 'to' | 'subject'
+/** The fields that lists filter by. Their words stand in the index a second time, behind the letter of the field. `author` is the whole address of the sender. */
+export type Field = 'from' | 'to' | 'subject' | 'author'
 
 /** A word of a field in the index. No word of a text contains a colon. */
 export const fieldWord = (field: Field, word: string): string => `${field[0]}:${word}`
 
 /** The texts of a message that are searched. `to` are the addresses of all its recipients. */
-export type SearchedTexts = { text: string; from: string; to: string[]; subject: string }
+export type SearchedTexts = { text: string; from: string; author: string; to: string[]; subject: string }
 
 /** Of the sender and the subject. Longer ones are not written by people. */
 const fieldCharactersMax = 2_000
-/** Recipients that filters find. All of them could be larger than a tsvector. */
-const filteredRecipientsMax = 500
+/** Characters of an address that filters find, which is longer than any that can be sent to. */
+const filteredAddressMax = 512
+const filteredRecipientsMax = 1_000
+/** A tsvector has at most 1 MB. Further words are left out. */
+const vectorBytesMax = 1_000_000
 
 type Addressed = Pick<MessageRow, 'subject' | 'from_name' | 'from_address' | 'to_addresses' | 'cc_addresses' | 'bcc_addresses' | 'text'>
 
@@ -119,7 +125,8 @@ export function searchedTexts(message: Addressed): SearchedTexts {
   return {
     text,
     from,
-    to: addresses.filter((address) => address.length <= addressCharactersMax).slice(0, filteredRecipientsMax),
+    author: message.from_address.length <= filteredAddressMax ? message.from_address : '',
+    to: addresses.filter((address) => address.length <= filteredAddressMax).slice(0, filteredRecipientsMax),
     subject: message.subject.slice(0, fieldCharactersMax),
   }
 }
@@ -128,17 +135,29 @@ export function searchedTexts(message: Addressed): SearchedTexts {
  * The words of a message as a `tsvector` in PostgreSQL's binary format: the number of lexemes, then each with its closing NUL, the number of its
  * positions and these. PostgreSQL sorts them.
  */
-export function toSearchVector({ text, from, to, subject }: SearchedTexts): Buffer {
+export function toSearchVector({ text, from, author, to, subject }: SearchedTexts): Buffer {
   const places = new Map<string, number[]>()
+  let bytes = 0
   const note = (word: string, position: number): void => {
     const positions = places.get(word)
-    if (positions === undefined) places.set(word, [position])
-    else if (positions.length < positionsMax) positions.push(position)
+    if (positions !== undefined) {
+      if (positions.length === positionsMax || bytes + positionBytes > vectorBytesMax) return
+      bytes += positionBytes
+      positions.push(position)
+      return
+    }
+    // Folding makes some characters longer, so words are counted as they are stored.
+    const size = Buffer.byteLength(word) + wordOverheadBytes
+    if (bytes + size > vectorBytesMax) return
+    bytes += size
+    places.set(word, [position])
   }
-  cutWords(text, ({ word, position }) => note(word, position))
+  // Those of the fields first, so that a long text does not take their room.
+  if (author !== '') note(fieldWord('author', author.toLowerCase()), 1)
   cutWords(from, ({ word, position }) => note(fieldWord('from', word), position))
   cutWords(subject, ({ word, position }) => note(fieldWord('subject', word), position))
   for (const address of to) note(fieldWord('to', address.toLowerCase()), 1)
+  cutWords(text, ({ word, position }) => note(word, position))
   // UTF-8 takes at most three bytes per code unit.
   const sizeMax = [...places].reduce((sum, [word, positions]) => sum + 3 * word.length + 3 + 2 * positions.length, 4)
   const vector = Buffer.allocUnsafe(sizeMax)
