@@ -67,6 +67,21 @@ test('the review and the page have every field, file, image and warning of the m
   for (const text of [...shown, ...review.warnings.map((one: Json) => one.text)]) expect(page).toContain(escaped(text))
 })
 
+test('mail from an address makes it known, and nothing that only looks like it', async () => {
+  await harness.deliver({ from: '"bob@bank.example" <jose@bank.example>', to: 'ann@agents.localhost', subject: 'Known', text: 'Hello' })
+  await harness.waitForMail('ann', 'Known')
+  for (const [to, isFirst] of [
+    ['jose@bank.example', false],
+    ['JOSE@bank.example', false],
+    ['jos\u00e9@bank.example', true],
+    ['jose@b\u00e4nk.example', true],
+    ['bob@bank.example', true],
+  ] as const) {
+    const { id } = await create({ to: [to], subject: 'Hi', text: 'Hi' })
+    expect([to, textsOf(await reviewOf(id), 'first_contact').length > 0]).toEqual([to, isFirst])
+  }
+})
+
 test('the page says in words until when its link is valid', async () => {
   const { id } = await create({ to: ['ben@agents.localhost'], subject: 'Soon', text: 'Hi' })
   await harness.db.query({ text: "UPDATE drafts SET approval_expires_at = '2099-12-01T23:38:32.905Z' WHERE id = $1", values: [id] })
