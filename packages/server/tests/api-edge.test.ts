@@ -178,6 +178,14 @@ describe('order of refusals', () => {
     const other = await raw(head('POST /api/v1/notes', 'Expect: tea\r\nContent-Length: 2\r\n'))
     expect([other.status, codeOf(other)]).toEqual([417, 'expectation_failed'])
   })
+
+  test('a request that is refused behind an open response is not answered in its place', async () => {
+    const ping = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'
+    const refused = ['GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n', 'CONNECT b:443 HTTP/1.1\r\nHost: b:443\r\n\r\n']
+    for (const bytes of refused) expect(await speak(edge.port, ping + bytes)).not.toMatch(/ 4\d\d /)
+    expect((await raw(refused[1] as string)).status).toBe(400)
+    expect(await speak(edge.port, ping, (got) => got.includes('"status"'))).toMatch(/^HTTP\/1\.1 200 /)
+  })
 })
 
 describe('validation', () => {

@@ -65,6 +65,12 @@ test('hundreds of pipelined requests on one connection are all answered', async 
   expect(answers.match(/(?<=hello from \/many\/)\d+/g)?.map(Number)).toEqual(requests.map((_, i) => i))
 })
 
+test('an expectation that cannot be met closes the connection behind an open response', async () => {
+  const answers = await sendRaw(port, get('/slow?ms=100') + get('/tea', 'Expect: tea\r\n'))
+  expect(answers).toBe('')
+  expect(await sendRaw(port, get('/tea', 'Expect: tea\r\n'))).toMatch(/^HTTP\/1\.1 417 /)
+})
+
 test('a refusal keeps the connection', async () => {
   const nobody = get('/x').replace('sales', 'nobody')
   const answers = await sendRaw(port, nobody + nobody.replace('GET', 'HEAD') + get('/here', last))

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
+import { openResponse } from '../../core/open-response.ts'
 import { parserFailure, refusalText } from './failure.ts'
 import { createHttpsFront, type FindHttpsUrl, type HttpsOptions, isEncrypted, listenOn } from './https.ts'
 
@@ -114,12 +115,12 @@ export function createListener({ tunnels, upgrades, findHttpsUrl, hstsSeconds, a
       else void opening.promise.then(() => handler(request, response))
     }
 
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    refuse(response.socket as Socket, new ApiError('expectation_failed', 'Expect may only be 100-continue.'))
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    refuseInTurn(request.socket, response, new ApiError('expectation_failed', 'Expect may only be 100-continue.'))
   })
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    refuse(socket, new ApiError('validation_error', 'CONNECT is not supported.'))
+    refuseInTurn(socket, null, new ApiError('validation_error', 'CONNECT is not supported.'))
   })
 
   return {
@@ -243,7 +244,7 @@ function limitArrival(request: IncomingMessage, limits: ArrivalLimits, onLate: (
 function sendToHttps(request: IncomingMessage, response: ServerResponse, url: string): void {
   if (request.headers.authorization !== undefined) {
     const message = `This server takes keys over HTTPS only: use ${new URL(url).origin}. Replace this key, because it was sent unencrypted.`
-    refuse(request.socket, forbidden(message))
+    refuseInTurn(request.socket, response, forbidden(message))
     return
   }
   response.writeHead(308, { location: url, 'content-length': 0, connection: 'close' }).end()
@@ -257,9 +258,14 @@ export function refuseSocket(error: Error & { code?: string }, socket: Socket): 
 
 /** Refuses the request. Closes the connection if a response has started on it, because a second one would be read as its continuation. */
 function refuseUnanswered(socket: Socket, failure: ApiError): void {
-  const pending = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
-  if (!socket.writable || pending?.headersSent) socket.destroy()
+  if (!socket.writable || openResponse(socket)?.headersSent) socket.destroy()
   else refuse(socket, failure)
+}
+
+/** Refuses the request of `own`. Closes the connection if an earlier response is open on it, because the refusal would be read as that one. */
+function refuseInTurn(socket: Socket, own: ServerResponse | null, failure: ApiError): void {
+  if (openResponse(socket) === own) refuse(socket, failure)
+  else socket.destroy()
 }
 
 /** Writes a response and closes the connection after it. */
