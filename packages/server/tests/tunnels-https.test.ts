@@ -69,6 +69,33 @@ test('the API is not served there', async () => {
   expect((await get(harness.tunnelHttpsPort, 'tunnel.localhost', ca)).status).toBe(421)
 })
 
+test('bytes that are not a request close a connection whose response has started, and are refused on any other', async () => {
+  const ca = readFileSync(join(harness.dataDir, 'tunnel-authority', 'authority.pem'), 'utf8')
+  const host = 'my-agent.tunnel.localhost'
+  const open = async () => {
+    const socket = connect({ host: '127.0.0.1', port: harness.tunnelHttpsPort, servername: host, ca })
+    const seen = { text: '' }
+    socket
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        seen.text += bytes
+      })
+    await once(socket, 'secureConnect')
+    return { socket, seen }
+  }
+  const started = await open()
+  started.socket.write(`GET /events HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  await waitFor('the head', () => started.seen.text.includes('\r\n\r\n'))
+  started.socket.write('no request\r\n\r\n')
+  await once(started.socket, 'close')
+  expect(started.seen.text).not.toContain('400')
+
+  const idle = await open()
+  idle.socket.write('no request\r\n\r\n')
+  await once(idle.socket, 'close')
+  expect(idle.seen.text).toMatch(/^HTTP\/1\.1 400 /)
+})
+
 test('changed certificate files are used without a restart, and a broken pair changes nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'callsign-certificate-'))
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }

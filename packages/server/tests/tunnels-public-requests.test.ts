@@ -71,6 +71,18 @@ test('an expectation that cannot be met closes the connection behind an open res
   expect(await sendRaw(port, get('/tea', 'Expect: tea\r\n'))).toMatch(/^HTTP\/1\.1 417 /)
 })
 
+test('an upgrade behind an open response is served in its turn, as a request without one', async () => {
+  const upgrade =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+  const alone = await sendRaw(port, get('/socket', upgrade), (text) => text.includes('\r\n\r\n'))
+  expect(alone).toMatch(/^HTTP\/1\.1 101 /)
+  const answers = await sendRaw(port, get('/slow?ms=100') + get('/socket', upgrade), (text) => text.includes('hello'))
+  expect(answers.match(/HTTP\/1\.1 \d+|slow|hello from \/\w+/g)).toEqual(['HTTP/1.1 200', 'slow', 'HTTP/1.1 200', 'hello from /socket'])
+  const events = `GET /api/v1/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${harness.organizationKey}\r\n${upgrade}\r\n`
+  const own = await sendRaw(port, get('/slow?ms=100') + events, (text) => text.includes('text/event-stream'))
+  expect(own.match(/HTTP\/1\.1 \d+|slow/g)).toEqual(['HTTP/1.1 200', 'slow', 'HTTP/1.1 200'])
+})
+
 test('a refusal keeps the connection', async () => {
   const nobody = get('/x').replace('sales', 'nobody')
   const answers = await sendRaw(port, nobody + nobody.replace('GET', 'HEAD') + get('/here', last))

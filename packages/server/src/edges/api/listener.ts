@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { openResponse } from '../../core/open-response.ts'
+import { dropUpgradeOutOfTurn, openResponse } from '../../core/open-response.ts'
 import { parserFailure, refusalText } from './failure.ts'
 import { createHttpsFront, type FindHttpsUrl, type HttpsOptions, isEncrypted, listenOn } from './https.ts'
 
@@ -93,8 +93,10 @@ export function createListener({ tunnels, upgrades, findHttpsUrl, hstsSeconds, a
     connectionsCheckingInterval: 5000,
     // Checked by this server, with its own message.
     requireHostHeader: false,
-    shouldUpgradeCallback: (request: IncomingMessage) =>
-      (findHttpsUrl?.(request) ?? null) === null && (tunnels?.claimsUpgrade(request) === true || upgrades.claims(request)),
+    shouldUpgradeCallback: (request: IncomingMessage) => {
+      dropUpgradeOutOfTurn(request)
+      return (findHttpsUrl?.(request) ?? null) === null && (tunnels?.claimsUpgrade(request) === true || upgrades.claims(request))
+    },
   })
   // Headers are limited by their bytes. Dropping those beyond a number could hide a duplicate.
   server.maxHeadersCount = 0
