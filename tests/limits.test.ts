@@ -37,7 +37,7 @@ import { targetBytesMax } from '../packages/server/src/edges/api/exchange.ts'
 import { keptMs as idempotencyMs } from '../packages/server/src/edges/api/idempotency.ts'
 import { depthMax } from '../packages/server/src/edges/api/input/body-check.ts'
 import { arrivalLimits } from '../packages/server/src/edges/api/listener.ts'
-import { stalledMsMax } from '../packages/server/src/edges/gateway/requests/proxied-request-host.ts'
+import { stalledMsMax } from '../packages/server/src/edges/gateway/responses/limit-reading.ts'
 import {
   windowMs as attemptsWindowMs,
   byAccount,

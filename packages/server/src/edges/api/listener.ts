@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import { ApiError, forbidden } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { dropUpgradeOutOfTurn, openResponse } from '../../core/open-response.ts'
+import { dropUpgradeOutOfTurn, isLateUnread, openResponse } from '../../core/open-response.ts'
 import { parserFailure, refusalText } from './failure.ts'
 import { createHttpsFront, type FindHttpsUrl, type HttpsOptions, isEncrypted, listenOn } from './https.ts'
 
@@ -254,6 +254,7 @@ function sendToHttps(request: IncomingMessage, response: ServerResponse, url: st
 
 /** Answers bytes that are not a request. */
 export function refuseSocket(error: Error & { code?: string }, socket: Socket): void {
+  if (isLateUnread(error, socket)) return
   if (error.code === 'ECONNRESET') socket.destroy()
   else refuseUnanswered(socket, parserFailure(error))
 }

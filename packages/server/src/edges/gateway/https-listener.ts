@@ -5,7 +5,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { acceptWaiting } from '../../core/accept-waiting.ts'
 import type { CertificateSource } from '../../core/certificate-source.ts'
-import { dropUpgradeOutOfTurn, openResponse } from '../../core/open-response.ts'
+import { dropUpgradeOutOfTurn, isLateUnread, openResponse } from '../../core/open-response.ts'
 import type { Gateway } from './gateway.ts'
 import { refusal, refusalText, takesPages, writeRefusal } from './responses/error-response.ts'
 
@@ -62,7 +62,8 @@ export function createHttpsListener({ host, port, tls, gateway }: HttpsListenerO
   server.on('request', handle)
   server.on('checkContinue', handle)
   server.on('upgrade', (request: IncomingMessage, socket: Socket, early: Buffer) => gateway.upgrade(request, socket, early))
-  server.on('clientError', (_error, socket: Socket) => {
+  server.on('clientError', (error, socket: Socket) => {
+    if (isLateUnread(error, socket)) return
     // Behind the head of a response, a refusal would be read as its continuation.
     if (socket.writable && !openResponse(socket)?.headersSent)
       socket.end(refusalText(refusal(400, 'bad_request', 'This is not a well-formed HTTP/1.1 request.')))

@@ -3,12 +3,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Number of waiting requests per connection. It is not read from before that is 0. */
+/** Number of waiting requests from which a connection is not read. Before that, the end of a client that leaves is seen. */
+const waitingMax = 16
+
+/** Number of waiting requests per connection. */
 const waiting = new WeakMap<Socket, number>()
 
 /** Node resumes the socket with the end of each request. */
 function hold(this: Socket): void {
-  if ((waiting.get(this) as number) > 0) this.pause()
+  if ((waiting.get(this) as number) >= waitingMax) this.pause()
 }
 
 /** Resolves when all earlier responses on the connection are complete. Never resolves when the connection closes before. */
@@ -18,9 +21,9 @@ export async function waitForTurn({ socket }: IncomingMessage, response: ServerR
   const before = waiting.get(socket)
   if (before === undefined) socket.on('resume', hold)
   waiting.set(socket, (before ?? 0) + 1)
-  socket.pause()
+  hold.call(socket)
   await new Promise<void>((resolve) => response.once('socket', () => resolve()))
   const left = (waiting.get(socket) as number) - 1
   waiting.set(socket, left)
-  if (left === 0) socket.resume()
+  if (left === waitingMax - 1) socket.resume()
 }

@@ -5,9 +5,6 @@ import type { ClientSession } from '../clients/client-session.ts'
 import type { InFlightList } from './in-flight.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** Milliseconds without a byte after which a public client or target is disconnected, while the other side waits for it. */
-export const stalledMsMax = 300_000
-
 export type ProxiedRequestHost = {
   proxiedRequests: InFlightList
   /** A client of the tunnel that was not tried yet. Returned synchronously when one is connected here. */

@@ -1,5 +1,4 @@
-// One proxied request: picks a client, sends the request over a stream, and returns the response. Backpressure is applied in both
-// directions.
+// One proxied request: picks a client, sends the request over a stream, and returns the response, with backpressure in both directions.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dataBytesMax, resetCodes } from '@callsign/contract/tunnel-frames'
 import type { StreamListener, TunnelStream } from '@callsign/contract/tunnel-stream'
@@ -8,11 +7,12 @@ import { ClientChoice } from '../clients/client-choice.ts'
 import type { ClientSession } from '../clients/client-session.ts'
 import { ProxiedRequestRecorder } from '../inspector/proxied-request-record.ts'
 import { type Failure, refusalOf, writeRefusal } from '../responses/error-response.ts'
+import { stalledMsMax } from '../responses/limit-reading.ts'
 import { AnswerBody } from '../responses/response-body.ts'
 import { answerHeadText, noteBadAnswer, writeAnswerHead } from '../responses/response-head.ts'
 import { type AnswerEvents, type AnswerHead, AnswerReader, BadAnswer } from '../responses/response-reader.ts'
 import type { InFlight } from './in-flight.ts'
-import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
+import type { ProxiedRequestHost } from './proxied-request-host.ts'
 import { dropRestOfBody, sendBody } from './request-body.ts'
 import type { RequestHead } from './request-head.ts'
 

@@ -10,10 +10,11 @@ import type { ClientSession } from '../clients/client-session.ts'
 import { ProxiedRequestRecorder } from '../inspector/proxied-request-record.ts'
 import { BufferedBytes, smallChunkBytesMax } from '../responses/buffered-bytes.ts'
 import { type Failure, refusalOf, refusalText } from '../responses/error-response.ts'
+import { stalledMsMax } from '../responses/limit-reading.ts'
 import { answerHeadText, noteBadAnswer, writeAnswerHead } from '../responses/response-head.ts'
 import { type AnswerHead, AnswerReader, BadAnswer } from '../responses/response-reader.ts'
 import type { InFlight } from './in-flight.ts'
-import { type ProxiedRequestHost, stalledMsMax } from './proxied-request-host.ts'
+import type { ProxiedRequestHost } from './proxied-request-host.ts'
 import type { RequestHead } from './request-head.ts'
 
 const keepAliveMs = 30_000

@@ -1,6 +1,7 @@
 // Responses to public requests that get no response from the target. One table defines their status, message and Retry-After.
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { resetCodes } from '@callsign/contract/tunnel-frames'
+import { limitReading } from './limit-reading.ts'
 
 /** Keyed by the error code in X-Tunnel-Error and in the inspector. `retryAfter` is in seconds. */
 const faults = {
@@ -67,6 +68,7 @@ export function writeRefusal(
   response.writeHead(status, STATUS_CODES[status] ?? '', headers)
   if (method === 'HEAD') response.end()
   else response.end(body)
+  limitReading(response)
 }
 
 const titles: Record<string, string> = {

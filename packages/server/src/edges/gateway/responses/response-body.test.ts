@@ -3,15 +3,26 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { refusal, writeRefusal } from './error-response.ts'
 import { AnswerBody } from './response-body.ts'
 
 /** More than the kernel buffers for a client that does not read. */
 const large = Buffer.alloc(16 * 1024 * 1024, 'callsign')
 
+const answer = (isLast: boolean) => (response: ServerResponse) => {
+  const body = new AnswerBody(response)
+  body.start(() => response.writeHead(200, isLast ? { 'content-length': large.length } : {}))
+  body.write(large, isLast)
+  body.end([])
+}
+const refuse = (response: ServerResponse) =>
+  writeRefusal(response, { method: 'GET', wantsPage: false }, { ...refusal(421, 'misdirected_request', ''), headers: [], body: large })
+
 test.each([
-  ['with its last bytes', true],
-  ['without a length', false],
-])('a response %s has a time limit to be read, until the client reads on', async (_name, isLast) => {
+  ['with its last bytes', answer(true)],
+  ['without a length', answer(false)],
+  ['of the gateway itself', refuse],
+])('a response %s has a time limit to be read, until the client reads on', async (_name, write) => {
   const server = createServer({ keepAliveTimeout: 65_000, keepAliveTimeoutBuffer: 0 })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -20,10 +31,7 @@ test.each([
   publicClient.write('GET / HTTP/1.1\r\nHost: sales.tunnel.test\r\n\r\n')
   const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
   const socket = response.socket as Socket
-  const body = new AnswerBody(response)
-  body.start(() => response.writeHead(200, isLast ? { 'content-length': large.length } : {}))
-  body.write(large, isLast)
-  body.end([])
+  write(response)
   expect(socket.timeout).toBe(300_000)
   publicClient.resume()
   await once(response, 'finish')

@@ -1,7 +1,7 @@
 // Writes the body of a response to the public client.
 import type { ServerResponse } from 'node:http'
-import { stalledMsMax } from '../requests/proxied-request-host.ts'
 import { BufferedBytes, smallChunkBytesMax } from './buffered-bytes.ts'
+import { limitReading } from './limit-reading.ts'
 
 /** Bytes up to which copying a chunk next to its head is cheaper than a separate write. */
 const joinedBytesMax = 8 * 1024
@@ -74,22 +74,13 @@ export class AnswerBody {
   end(trailers: [string, string][]): void {
     this.#writeBuffered()
     if (this.#response.writableEnded) {
-      this.#limitReading()
+      limitReading(this.#response)
       return
     }
     this.#begin()
     if (trailers.length > 0) this.#response.addTrailers(trailers)
     this.#response.end()
-    this.#limitReading()
-  }
-
-  /** A public client that does not read the end of its response keeps it in memory. */
-  #limitReading(): void {
-    const { socket } = this.#response
-    if (socket === null || socket.writableLength === 0) return
-    socket.setTimeout(stalledMsMax)
-    // Before Node sets the limit for the time between requests.
-    this.#response.prependOnceListener('finish', () => socket.setTimeout(0))
+    limitReading(this.#response)
   }
 
   #writeBuffered(): void {
