@@ -31,10 +31,10 @@ export async function serveTunnelRequest(
     host.refuse(handle, request, response, refusal)
     return null
   }
-  const head = host.readHead(request)
-  if ('code' in head) return refuse(head)
   // One at a time per connection, so that a client cannot put as many requests in flight as it can send.
   await host.waitForTurn(request, response)
+  const head = host.readHead(request)
+  if ('code' in head) return refuse(head)
   // Finds the tunnel in the cache of the directory or the database, and checks its status and rate limit.
   let route: TunnelRoute | null
   try {
