@@ -320,15 +320,16 @@ describe('formatted mail', () => {
     await preview.waitFor({ state: 'detached' })
   })
 
-  test('a reviewer reads the text of a PDF in a draft, and why another has none', async () => {
-    const file = async (filename: string, content: Buffer) => ({
+  test('a reviewer reads the text of files in a draft, and why a PDF has none', async () => {
+    const file = async (filename: string, content: Buffer, contentType = 'application/pdf') => ({
       filename,
-      content_type: 'application/pdf',
+      content_type: contentType,
       content: content.toString('base64'),
     })
     const attachments = [
       await file('offer.pdf', await makePdf((page) => page.text('Offer of 9 apples'))),
       await file('broken.pdf', Buffer.from('%PDF-1.4\n%%EOF')),
+      await file('notes.txt', Buffer.from('Notes about 9 apples'), 'text/plain; charset=utf-8'),
     ]
     const body = { to: ['x@example.com'], subject: 'Offer with files', text: 'See the files', attachments }
     const { id } = await world.expectApi(201, 'POST', '/mailboxes/sales/drafts', { body })
@@ -340,6 +341,9 @@ describe('formatted mail', () => {
     await page.keyboard.press('Escape')
     await files.filter({ hasText: 'broken.pdf' }).getByRole('button', { name: 'Preview' }).click()
     await page.getByRole('dialog', { name: 'broken.pdf' }).getByText('This attachment is broken').waitFor()
+    await page.keyboard.press('Escape')
+    await files.filter({ hasText: 'notes.txt' }).getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('dialog', { name: 'notes.txt' }).getByText('Notes about 9 apples').waitFor()
     await page.keyboard.press('Escape')
     // The review would be loaded once more by the event about the deletion.
     await page.goto('/console/inbox?mailbox=sales')

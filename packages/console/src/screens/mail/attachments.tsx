@@ -14,12 +14,13 @@ type Attachment = MessageItem['attachments'][number]
 /** The new tab has read the file by then. */
 const shownMs = 60_000
 const textCharactersMax = 200_000
-const imageTypes = /^image\/(png|jpeg|gif|webp|avif)$/i
-const pdfType = /^application\/pdf$/i
+/** Parameters may follow the type. */
+const imageTypes = /^image\/(png|jpeg|gif|webp|avif)\s*(;|$)/i
+const pdfType = /^application\/pdf\s*(;|$)/i
 /** Formats whose text the server extracts. */
 const documentTypes =
-  /^(application\/(pdf|rtf|vnd\.openxmlformats-officedocument\.(wordprocessingml\.document|spreadsheetml\.sheet))|text\/rtf)$/i
-const textTypes = /^(text\/(plain|csv|markdown|calendar)|application\/(json|xml))$/i
+  /^(application\/(pdf|rtf|vnd\.openxmlformats-officedocument\.(wordprocessingml\.document|spreadsheetml\.sheet))|text\/rtf)\s*(;|$)/i
+const textTypes = /^(text\/(plain|csv|markdown|calendar)|application\/(json|xml))\s*(;|$)/i
 
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
