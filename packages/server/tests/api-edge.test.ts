@@ -4,7 +4,8 @@ import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ApiError } from '../src/core/errors.ts'
-import { type Answer, speak, startEdge } from './harness/api-edge.ts'
+import { Raw, route } from '../src/core/route.ts'
+import { type Answer, shapes, speak, startEdge } from './harness/api-edge.ts'
 
 let edge: Awaited<ReturnType<typeof startEdge>>
 beforeAll(async () => {
@@ -643,6 +644,24 @@ describe('draining', () => {
     await stuck.server.drain(300)
     await cut
     stuck.harness.release()
+  })
+
+  test('a response that is complete here is not cut before the client has read it', async () => {
+    // More than the kernel buffers for a client that does not read.
+    const large = Buffer.alloc(16 * 1024 * 1024)
+    const reading = await startEdge({ routes: [route(shapes.media, 'agent', async () => new Raw('application/octet-stream', large))] })
+    const socket = connect(reading.port, '127.0.0.1')
+    socket.write('GET /media/large HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(socket, 'readable')
+    const silent = connect(reading.port, '127.0.0.1')
+    await once(silent, 'connect')
+    const drained = reading.server.drain(600_000)
+    // Closed with the idle ones.
+    await once(silent.resume(), 'close')
+    let bytes = 0
+    for await (const chunk of socket) bytes += (chunk as Buffer).length
+    expect(bytes).toBeGreaterThan(large.length)
+    await drained
   })
 
   test('a taken port is an error', async () => {

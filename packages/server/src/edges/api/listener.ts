@@ -100,6 +100,11 @@ export function createListener({ tunnels, upgrades, findHttpsUrl, hstsSeconds, a
   })
   // Headers are limited by their bytes. Dropping those beyond a number could hide a duplicate.
   server.maxHeadersCount = 0
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   const fresh = trackFreshConnections(server)
   // A look at the bytes of a plain connection would come before its redirect.
   const serveSocket = passConnections(server, findHttpsUrl === null ? (tunnels?.connections ?? null) : null)
@@ -166,7 +171,8 @@ export function createListener({ tunnels, upgrades, findHttpsUrl, hstsSeconds, a
       const deadline = performance.now() + graceMs
       await Promise.race([closed, sleep(Math.min(idleLingerMs, graceMs), undefined, { ref: false })])
       while (!isClosed && performance.now() < deadline) {
-        server.closeIdleConnections()
+        // Node counts a connection as idle although its ended response still has bytes to send.
+        if (!sockets.values().some((socket) => openResponse(socket)?.writableEnded)) server.closeIdleConnections()
         tunnels?.connections?.closeIdle()
         // Node counts a connection without any received bytes as busy.
         for (const socket of fresh) if (socket.bytesRead === 0) socket.destroy()
