@@ -52,7 +52,7 @@ test('a screen whose code was replaced loads the page again, once', async () => 
       : route.fulfill({ contentType: 'text/html', body: '<script type="module" src="/console/assets/index-new.js"></script>' }),
   )
   await page.getByRole('link', { name: 'Webhooks' }).click()
-  await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+  await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor()
   expect(loads()).toBe(1)
   await page.unrouteAll()
 })

@@ -37,7 +37,8 @@ const empty: Fields = { to: [], cc: [], bcc: [], subject: null, text: null, html
 
 const address = fc.constantFrom('x@example.com', 'Y Z <y@example.com>', 'ö@example.com', '"a b"@example.com')
 const addresses = fc.oneof(fc.array(address, { maxLength: 3 }), address, fc.constant(null))
-const words = fc.string({ unit: 'grapheme', maxLength: 30 }).filter((text) => !/[\p{Cc}]/u.test(text))
+/** Characters of one line: without controls and separators of lines and paragraphs. */
+const words = fc.string({ unit: 'grapheme', maxLength: 30 }).filter((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
 const body = fc.oneof(words, fc.constant(null), fc.constant('Some words\r\nof two lines'))
 const changes: fc.Arbitrary<Changes> = fc.record(
   {
