@@ -73,6 +73,10 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** True when the transaction may have committed, so that its work must not be done again. */
+export const isOutcomeUnknown = (error: unknown): error is DatabaseUnavailable =>
+  error instanceof DatabaseUnavailable && error.isOutcomeUnknown
+
 /** Thrown inside a transaction to retry it from its start, as on PostgreSQL's serialization_failure (40001). */
 export class TryAgain extends Error {
   override name = 'TryAgain'

@@ -8,7 +8,7 @@ import { groupCommit } from '../../../core/batch.ts'
 import type { Blobs } from '../../../core/blobs.ts'
 import type { BusinessEvents } from '../../../core/business-events.ts'
 import { nowMs } from '../../../core/clock.ts'
-import { type Database, DatabaseUnavailable, isForeignKeyViolation, type Sql, type Tx } from '../../../core/sql.ts'
+import { type Database, DatabaseUnavailable, isForeignKeyViolation, isOutcomeUnknown, type Sql, type Tx } from '../../../core/sql.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import type { MailRules } from '../rules/operations.ts'
@@ -71,7 +71,7 @@ const groupOptions = {
   inFlightMax: 3,
   besideFrom: 16,
   // Messages that may have been committed are looked up, not filed again: without a Message-ID a copy would not be recognized.
-  isFinal: (error: unknown) => error instanceof DatabaseUnavailable && error.isOutcomeUnknown,
+  isFinal: isOutcomeUnknown,
 }
 
 export function createInboundMail({
@@ -176,7 +176,7 @@ export function createInboundMail({
     } catch (error) {
       if (error instanceof StorageFull) return { refused: 'full' }
       if (isForeignKeyViolation(error)) return { refused: 'gone' }
-      if (!(error instanceof DatabaseUnavailable) || !error.isOutcomeUnknown) throw error
+      if (!isOutcomeUnknown(error)) throw error
       const ids = prepared.filings.map(({ message }) => message.id)
       return findOutcome(error, () => store.findFiled(db, ids))
     }
@@ -211,7 +211,7 @@ const outcomeWaitMs = 30_000
  * The stored message, so that its sender is not asked to repeat it. `find` resolves with its id, or with null. Throws the error when there is none,
  * or when no database answers in time.
  */
-export async function findOutcome(error: DatabaseUnavailable, find: () => Promise<string | null>): Promise<{ messageId: string }[]> {
+async function findOutcome(error: DatabaseUnavailable, find: () => Promise<string | null>): Promise<{ messageId: string }[]> {
   const deadlineMs = nowMs() + outcomeWaitMs
   for (;;) {
     try {

@@ -6,7 +6,7 @@ import { nowMs } from '../../../core/clock.ts'
 import { ApiError } from '../../../core/errors.ts'
 import type { Enqueue } from '../../../core/job.ts'
 import type { Call } from '../../../core/route.ts'
-import { type Database, DatabaseUnavailable, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
+import { type Database, isOutcomeUnknown, type Sql, TryAgain, type Tx } from '../../../core/sql.ts'
 import { shareThread } from '../../../core/turn.ts'
 import type { MailboxOwner } from '../../account/identities/model.ts'
 import type { Identities } from '../../account/identities/operations.ts'
@@ -195,7 +195,7 @@ export function createOutgoingQueue(parts: Parts): OutgoingQueue {
     besideFrom: 6,
     gatherMs: 5,
     // Messages that may have been committed are not sent again.
-    isFinal: (error) => error instanceof DatabaseUnavailable && error.isOutcomeUnknown,
+    isFinal: isOutcomeUnknown,
   })
 
   const queue = async <R>(call: Call, message: Addressed, answer: (queued: Queued) => R): Promise<R> => {
