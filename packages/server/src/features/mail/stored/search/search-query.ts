@@ -71,7 +71,10 @@ const startCharactersMin = 2
  */
 export type WordQuery = { whole: string; indexed: string }
 
-export const toWordQuery = (query: SearchQuery): WordQuery => ({ whole: toTsQuery(query), indexed: toTsQuery(query) })
+export function toWordQuery(query: SearchQuery): WordQuery {
+  const whole = toTsQuery(query)
+  return { whole, indexed: whole }
+}
 
 /** The messages that came from exactly this address, or went to it. */
 export const exactly = (field: 'author' | 'to', address: string): WordQuery => {
