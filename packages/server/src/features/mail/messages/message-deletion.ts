@@ -7,7 +7,6 @@ import type { Database, Tx } from '../../../core/sql.ts'
 import type { Identities } from '../../account/identities/operations.ts'
 import { type Attachments, findBytes, findMailboxBytes, findUnusedBlobs } from '../attachments/operations.ts'
 import * as mailStore from '../stored/mail-store.ts'
-import { addToCounts } from '../stored/mail-store.ts'
 
 type Parts = { db: Database; blobs: Blobs; identities: Identities; attachments: Attachments }
 
@@ -39,7 +38,7 @@ export function createMessageDeletion({ db, blobs, identities, attachments }: Pa
     // A forward may share them. This query runs after the deletion, which waits for a concurrent forward.
     const attachmentBlobs = await findUnusedBlobs(tx, bytes.blobKeys)
     const { organization_id: organizationId, mailbox_id: mailboxId } = thread
-    await addToCounts(tx, [{ organizationId, mailboxId, delta: -deleted.listed, bytes: -deleted.bytes }])
+    await mailStore.addToCounts(tx, [{ organizationId, mailboxId, delta: -deleted.listed, bytes: -deleted.bytes }])
     tx.afterCommit(() => attachments.deleteBlobs([...attachmentBlobs, ...rawBlobs]))
     return { messages: ids.length, bytes: deleted.bytes }
   }
