@@ -11,7 +11,7 @@ import type { Attachments } from '../attachments/operations.ts'
 import * as mailStore from '../stored/mail-store.ts'
 import { emitLabelChanges } from './label-changes.ts'
 import { changeMessages } from './message-changes.ts'
-import { toMessage } from './model.ts'
+import { countFitting, toMessage } from './model.ts'
 import type { Threads } from './threads.ts'
 
 /** Many messages in one request. */
@@ -47,7 +47,8 @@ export function createMessageBatches({ db, attachments, emit, setMessagesTrashed
       const mayReadQuarantine = hasScope(caller, 'quarantine:read')
       const known = ids.filter((id) => sizes.has(id) && (mayReadQuarantine || !sizes.get(id)?.is_quarantined))
       if (known.length === 0) throw notFound('message')
-      const fitting = known.slice(0, countFitting(known.map((id) => sizes.get(id)?.size ?? 0)))
+      const lengths = known.map((id) => sizes.get(id)?.size ?? 0)
+      const fitting = known.slice(0, countFitting(lengths, readBatchBytesMax))
       const [rows, recipients] = await Promise.all([mailStore.findMessages(db, fitting), mailStore.findRecipients(db, fitting)])
       const shown = fitting.flatMap((id) => rows.get(id) ?? [])
       const data = shown.map(async (row) => ({
@@ -57,14 +58,4 @@ export function createMessageBatches({ db, attachments, emit, setMessagesTrashed
       return { data: await Promise.all(data), missing: ids.filter((id) => !known.includes(id)), left: known.slice(fitting.length) }
     },
   }
-}
-
-/** The number of first messages that fit into one response. The first always does. */
-function countFitting(sizes: number[]): number {
-  let bytes = 0
-  const over = sizes.findIndex((size, place) => {
-    bytes += size
-    return bytes > readBatchBytesMax && place > 0
-  })
-  return over === -1 ? sizes.length : over
 }

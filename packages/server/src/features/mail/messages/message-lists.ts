@@ -22,7 +22,7 @@ import {
 } from '../stored/mail-store.ts'
 import { searchedCharactersMax } from '../stored/model.ts'
 import type { ShowListed } from './listed-messages.ts'
-import { inView, toItem } from './model.ts'
+import { countFitting, inView, toItem } from './model.ts'
 
 type Parts = { db: Database; identities: Identities; attachments: Attachments; showListed: ShowListed }
 
@@ -64,7 +64,8 @@ export function createMessageLists({ db, identities, attachments, showListed }: 
       (id) => id,
     )
     const shown = await showListed(data, view)
-    const fitting = shown.slice(0, countFitting(shown))
+    const lengths = shown.map(({ text = '', html = '', extracted_text = '' }) => text.length + html.length + extracted_text.length)
+    const fitting = shown.slice(0, countFitting(lengths, pageCharactersMax))
     const next = fitting.length < shown.length ? { has_more: true, next_cursor: fitting.at(-1)?.id ?? null } : {}
     return { ...envelope, ...next, data: fitting }
   }
@@ -157,13 +158,3 @@ const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id)
 
 /** Characters of one response, which has them twice. A string of Node has at most 537 million. */
 const pageCharactersMax = 64 * 1024 * 1024
-
-/** The number of first messages that fit into one response. The first always does. */
-function countFitting(messages: { text?: string; html?: string; extracted_text?: string }[]): number {
-  let characters = 0
-  const over = messages.findIndex(({ text = '', html = '', extracted_text = '' }, index) => {
-    characters += text.length + html.length + extracted_text.length
-    return characters > pageCharactersMax && index > 0
-  })
-  return over === -1 ? messages.length : over
-}

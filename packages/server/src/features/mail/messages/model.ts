@@ -143,3 +143,13 @@ export const toRelease = ({ id, thread_id, status, released_at }: Pick<MessageRo
   status,
   released_at: released_at?.toISOString() ?? null,
 })
+
+/** The number of first messages whose lengths sum up to at most `max`, so that they fit into one response. The first always does. */
+export function countFitting(lengths: number[], max: number): number {
+  let sum = 0
+  const over = lengths.findIndex((length, index) => {
+    sum += length
+    return sum > max && index > 0
+  })
+  return over === -1 ? lengths.length : over
+}
